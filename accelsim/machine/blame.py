@@ -1,0 +1,156 @@
+"""Blame: how the last cycles before something became ready were spent, latest first, following the chain.
+
+A residency is ready because its transfer arrived, which began at its claim, which waited for a slot, a source tile or
+an earlier drain. Each stretch gets one cause; stretches follow each other without gap, so waits add up exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from accelsim.machine.network import Network
+from accelsim.machine.state import BEFORE, DRAIN, SLOT, SOURCE, Leg, Piece, Residency, Run
+from accelsim.stalls import StallCause
+
+WRITEBACK, SYNC, FILL_DRAIN = StallCause.WRITEBACK, StallCause.SYNC, StallCause.ARRAY_FILL_DRAIN
+
+
+class Blame:
+    """Explains waits over one network."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+
+    def ready(self, residency: Residency, since: int, until: int, array: int) -> list[Piece]:
+        """Why an array waited for a residency from ``since`` until it was ready."""
+        return _clipped(self._before_ready(residency, array), since, until)
+
+    def drained(self, residency: Residency, since: int, until: int, array: int) -> list[Piece]:
+        """Why the last drain arrived when it did: how the end of the run was spent."""
+        assert residency.drain is not None
+        return _clipped(self._before_drained(residency, array), since, until)
+
+    def _before_drained(self, residency: Residency, array: int) -> Iterator[Piece]:
+        assert residency.drain is not None
+        yield from self._transfer(residency.drain, residency.drain.arrived)
+        yield from self._held(residency, residency.released, array, own_causes=True)
+
+    def _before_ready(self, residency: Residency, array: int) -> Iterator[Piece]:
+        node = residency
+        while True:
+            if node.fill is not None:
+                yield from self._transfer(node.fill, node.ready)
+                first = _first(node.fill)
+                if first.requested > node.claimed:
+                    yield Piece(SYNC, node.claimed, first.requested, self._network.stations[node.station].level, "multicast")
+            why = node.claim_why
+            while why.kind == BEFORE and why.who is not None:
+                node, why = why.who, why.who.claim_why
+            if why.kind == SOURCE and why.who is not None:
+                node = why.who
+                continue
+            if why.kind in (SLOT, DRAIN) and why.who is not None:
+                yield from self._held(why.who, node.claimed, array, own_causes=False)
+            return
+
+    def _held(self, holder: Residency, until: int, array: int, *, own_causes: bool) -> Iterator[Piece]:
+        """Why a slot was not free, or a drain not there, before ``until``: who held it, and that one's readers."""
+        node: Residency | Run | None = holder
+        while node is not None:
+            if isinstance(node, Run):
+                if node.array == array:
+                    yield Piece(FILL_DRAIN, node.hold_end, until, "array", "")
+                else:
+                    yield Piece(SYNC, 0, until, f"array {node.array}", "other core")
+                return
+            if node.drain is not None and not (own_causes and node is holder):
+                first = _first(node.drain)
+                if own_causes:
+                    yield from self._transfer(node.drain, until)
+                else:
+                    tensor = self._network.tensors[self._network.stations[node.station].tensor]
+                    yield Piece(WRITEBACK, first.requested, until, first.hops[-1].name if first.hops else "", tensor)
+                if first.requested > node.released:
+                    yield Piece(SYNC, node.released, first.requested, "reduction", "other core")
+                until = node.released
+            if node.freed_why is None:
+                yield from self._before_ready(node, array)
+                return
+            node = node.freed_why
+
+    def _transfer(self, leg: Leg, until: int) -> Iterator[Piece]:
+        """A transfer's way backward from a cycle: latencies, service, queueing."""
+        chain = [booking for part in _parts(leg) for booking in part.bookings]
+        owners = [part for part in _parts(leg) for _ in part.bookings]
+        place = len(chain) - 1
+        if place < 0:
+            return
+        yield Piece(chain[place].hop.latency_cause, chain[place].through, until, chain[place].hop.name, "")
+        while place >= 0:
+            booking = chain[place]
+            before = chain[place - 1] if place else None
+            if before is None or booking.through == booking.end:
+                yield from self._served(chain, owners, place)
+                return
+            # data came slower than this hop could pass it on: the hop before decided
+            yield Piece(before.hop.latency_cause, before.through, booking.through, before.hop.name, "")
+            place -= 1
+
+    def _served(self, chain: Sequence, owners: Sequence[Leg], place: int) -> Iterator[Piece]:  # type: ignore[type-arg]
+        """From the end of a hop's service back to the request: service, then first bytes and queues of the hops before."""
+        booking = chain[place]
+        resource = self._network.resources[booking.hop.resource] if booking.hop.resource >= 0 else None
+        if resource is not None:
+            served = min(booking.end, booking.start + booking.hop.setup_cycles)
+            yield Piece(resource.cause, served, booking.end, booking.hop.name, "")
+            yield Piece(StallCause.ISSUE, booking.start, served, booking.hop.name, "")
+        while True:
+            booking = chain[place]
+            yield from self._queue(booking, owners[place])
+            if place == 0:
+                return
+            before = chain[place - 1]
+            yield Piece(before.hop.latency_cause, before.start, booking.arrival, before.hop.name, "")
+            place -= 1
+
+    def _queue(self, booking, leg: Leg) -> Iterator[Piece]:  # type: ignore[no-untyped-def]
+        if booking.start <= booking.arrival or booking.hop.resource < 0:
+            return
+        cause = self._network.resources[booking.hop.resource].cause
+        end = booking.start
+        for ahead in booking.ahead:
+            own = ahead.label == leg.label and ahead.unit == leg.unit
+            whose = self._network.tensors[ahead.label] if ahead.label >= 0 else "array"
+            yield Piece(cause if own else StallCause.CONTENTION, max(ahead.start, booking.arrival), end,
+                        booking.hop.name, "" if own else whose)
+            end = max(ahead.start, booking.arrival)
+        if end > booking.arrival:
+            yield Piece(StallCause.CONTENTION, booking.arrival, end, booking.hop.name, "others")
+
+
+def _parts(leg: Leg) -> list[Leg]:
+    """The legs of a transfer, first to last."""
+    parts = [leg]
+    while parts[-1].before is not None:
+        parts.append(parts[-1].before)
+    return parts[::-1]
+
+
+def _first(leg: Leg) -> Leg:
+    while leg.before is not None:
+        leg = leg.before
+    return leg
+
+
+def _clipped(pieces: Iterator[Piece], since: int, until: int) -> list[Piece]:
+    """Pieces from ``until`` back to ``since``, cut at both; stops reading at ``since``."""
+    found: list[Piece] = []
+    for piece in pieces:
+        end = min(piece.end, until)
+        start = max(piece.start, since)
+        if start < end:
+            found.append(piece._replace(start=start, end=end))
+            until = start
+        if until <= since:
+            break
+    return found

@@ -1,0 +1,248 @@
+"""The network: a schedule wired to a chip. Stations with slots, routes of hops, resources, arrays: plain data.
+
+A *station* is a tensor at a unit of a level; its residencies claim slots there. A *hop* is one port or link that a
+transfer passes; a *resource* is what hops share and book. The drivers give it time; this file has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from accelsim.plan.schedule import Schedule
+from accelsim.plan.units import owner
+from accelsim.spec.case import Case
+from accelsim.spec.chip import Access, Link, Memory, MemoryKind, Port
+from accelsim.spec.operator import Role, Tensor
+from accelsim.stalls import StallCause
+from accelsim.timeline import Lane, LaneKind
+
+
+@dataclass(frozen=True)
+class Resource:
+    """What transfers book, first come first served: a rate in bytes per cycle (exact) and the stall it causes."""
+
+    lane: Lane
+    numerator: int
+    denominator: int
+    cause: StallCause
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One port or link on a route. ``resource`` is -1 where the rate is unlimited.
+
+    ``latency_cycles``: until the first byte is at the next hop. ``shared``: all lockstep instances' bytes pass here;
+    else each instance has its own. ``name`` is for reports.
+    """
+
+    name: str
+    resource: int
+    latency_cycles: int
+    latency_cause: StallCause
+    granularity_bytes: int
+    setup_cycles: int = 0
+    chunk_bytes: int = 0
+    shared: bool = True
+    kind: LaneKind = LaneKind.PORT
+
+
+Route = tuple[Hop, ...]
+
+
+@dataclass(frozen=True)
+class Station:
+    """A tensor at a unit of a level. ``parent``: the station that feeds it, -1 at its home.
+
+    ``fill_trunk`` and ``drain_trunk`` are the hops that units sharing a multicast or a reduction pass once,
+    ``fill_leg`` and ``drain_leg`` those each passes alone (fills: trunk then leg; drains: leg then trunk).
+    ``children``: stations fed from here. ``waste``: granularity is counted at its own memory.
+    """
+
+    entry: int
+    tensor: int
+    unit: int
+    level: str
+    buffers: int
+    parent: int
+    children: tuple[int, ...]
+    arrays: tuple[int, ...]
+    fill_trunk: Route
+    fill_leg: Route
+    drain_leg: Route
+    drain_trunk: Route
+    late_release: bool
+
+
+@dataclass(frozen=True)
+class ArrayNode:
+    """A unit of the PE array: the stations that feed it and the resources its reads and writes book (-1: none)."""
+
+    unit: int
+    feeds: tuple[int, ...]
+    read_resources: tuple[int, ...]
+    write_resources: tuple[int, ...]
+    latency_cycles: int
+    instances: int
+
+
+@dataclass(frozen=True)
+class Network:
+    """All of it. Lanes of the timeline: the arrays first, then the resources."""
+
+    tensors: tuple[str, ...]
+    output: int
+    resources: tuple[Resource, ...]
+    stations: tuple[Station, ...]
+    arrays: tuple[ArrayNode, ...]
+    array_lanes: tuple[Lane, ...]
+
+    @property
+    def lanes(self) -> tuple[Lane, ...]:
+        """Rows of the timeline."""
+        return self.array_lanes + tuple(resource.lane for resource in self.resources)
+
+
+_BANDWIDTH = {MemoryKind.DRAM: StallCause.DRAM_BANDWIDTH, MemoryKind.SRAM: StallCause.SRAM_BANDWIDTH}
+_LATENCY = {MemoryKind.DRAM: StallCause.DRAM_LATENCY, MemoryKind.SRAM: StallCause.SRAM_LATENCY}
+
+
+def build_network(schedule: Schedule) -> Network:
+    """Wire a schedule to its chip."""
+    return _Wiring(schedule).network()
+
+
+class _Wiring:
+    def __init__(self, schedule: Schedule) -> None:
+        self.case: Case = schedule.case
+        self.units = schedule.units
+        self.resources: list[Resource] = []
+        self.numbers: dict[tuple[object, ...], int] = {}
+        self.places = {(entry, index, unit.index): number for number, (entry, index, unit) in enumerate(
+            (entry, index, unit) for index, tensor in enumerate(self.case.operator.tensors)
+            for entry in self.case.paths[tensor.name] for unit in self.units[entry])}
+
+    def network(self) -> Network:
+        tensors = self.case.operator.tensors
+        stations = [self._station(entry, index, unit) for entry, index, unit in self.places]
+        nested: dict[int, list[int]] = {}
+        for number, station in enumerate(stations):
+            nested.setdefault(station.parent, []).append(number)
+        arrays = tuple(self._array(unit.index) for unit in self.units[self.case.array_entry])
+        readers: dict[int, list[int]] = {}
+        for number, array in enumerate(arrays):
+            for feed in array.feeds:
+                readers.setdefault(feed, []).append(number)
+        stations = [Station(**{**vars(station), "children": tuple(nested.get(number, ())),
+                               "arrays": tuple(readers.get(number, ()))}) for number, station in enumerate(stations)]
+        name = self.case.chip.array.name
+        lanes = tuple(Lane(name if len(arrays) == 1 else f"{name}[{array.unit}]", LaneKind.ARRAY, name)
+                      for array in arrays)
+        output = next(i for i, tensor in enumerate(tensors) if tensor.role is Role.OUTPUT)
+        return Network(tuple(tensor.name for tensor in tensors), output, tuple(self.resources), tuple(stations), arrays,
+                       lanes)
+
+    def _station(self, entry: int, index: int, unit: int) -> Station:
+        case = self.case
+        tensor = case.operator.tensors[index]
+        parent = case.parent(entry, tensor.name)
+        level = case.chip.names[entry]
+        late = entry == case.array_entry and (tensor.role is Role.OUTPUT or case.slot_count(entry, tensor) == 1)
+        if parent is None:
+            return Station(entry, index, unit, level, 1, -1, (), (), (), (), (), (), late)
+        above = owner(self.units[entry][unit], self.units[parent])
+        trunk_in, leg_in = self._fill_route(entry, parent, unit, above, tensor)
+        leg_out, trunk_out = self._drain_route(entry, parent, unit, above, tensor)
+        return Station(entry, index, unit, level, case.slot_count(entry, tensor), self.places[parent, index, above],
+                       (), (), trunk_in, leg_in, leg_out, trunk_out, late)
+
+    def _fill_route(self, entry: int, parent: int, unit: int, above: int, tensor: Tensor) -> tuple[Route, Route]:
+        shared, own = self._links(entry, parent, unit, above, Access.FILL, tensor)
+        outer = self._memory_hop(parent, above, Access.FILL, tensor, shared=True)
+        return (outer, *shared), (*own, self._inner_hop(entry, unit, Access.FILL, tensor))
+
+    def _drain_route(self, entry: int, parent: int, unit: int, above: int, tensor: Tensor) -> tuple[Route, Route]:
+        if tensor.role is not Role.OUTPUT:
+            return (), ()
+        shared, own = self._links(entry, parent, unit, above, Access.DRAIN, tensor)
+        outer = self._memory_hop(parent, above, Access.DRAIN, tensor, shared=True)
+        return (self._inner_hop(entry, unit, Access.DRAIN, tensor), *own), (*reversed(shared), outer)
+
+    def _inner_hop(self, entry: int, unit: int, access: Access, tensor: Tensor) -> Hop:
+        if entry < self.case.array_entry:
+            return self._memory_hop(entry, unit, access, tensor, shared=False)
+        array = self.case.chip.array
+        rate = array.preload if access is Access.FILL else array.results
+        if access is Access.FILL and array.preload_row:
+            rate = Fraction(array.extent("x") * tensor.dtype.bits, 8)
+        what = "preload" if access is Access.FILL else "results"
+        number = self._resource((array.name, unit, what), f"{array.name}.{what}", array.name, unit, entry, rate,
+                                StallCause.ARRAY_FILL_DRAIN, LaneKind.PORT)
+        return Hop(f"{array.name}.{what}", number, 0, StallCause.ARRAY_FILL_DRAIN, 1, shared=False)
+
+    def _memory_hop(self, entry: int, unit: int, access: Access, tensor: Tensor, *, shared: bool) -> Hop:
+        memory, port = self._port(entry, access, tensor)
+        return Hop(f"{memory.name}.{port.name}", self._memory_resource(entry, unit, memory, port), memory.latency_cycles,
+                   _LATENCY[memory.kind], memory.granularity_bytes, shared=shared)
+
+    def _port(self, entry: int, access: Access, tensor: Tensor) -> tuple[Memory, Port]:
+        memory = self.case.memory(entry, tensor)
+        assert memory is not None
+        port = memory.port(access, tensor)
+        assert port is not None, "checked when the case was made"
+        return memory, port
+
+    def _memory_resource(self, entry: int, unit: int, memory: Memory, port: Port) -> int:
+        return self._resource((entry, memory.name, port.name, unit), f"{memory.name}.{port.name}", memory.name, unit,
+                              entry, port.rate, _BANDWIDTH[memory.kind], LaneKind.PORT)
+
+    def _resource(self, key: tuple[object, ...], name: str, level: str, unit: int, entry: int, rate: Fraction | None,
+                  cause: StallCause, kind: LaneKind) -> int:
+        """The number of a resource, made at first mention; -1 where the rate is unlimited."""
+        if rate is None:
+            return -1
+        if key not in self.numbers:
+            self.numbers[key] = len(self.resources)
+            shown = name if len(self.units[entry]) == 1 else f"{name}[{unit}]"
+            self.resources.append(Resource(Lane(shown, kind, level), rate.numerator, rate.denominator, cause))
+        return self.numbers[key]
+
+    def _links(self, entry: int, parent: int, unit: int, above: int, access: Access, tensor: Tensor,
+               ) -> tuple[list[Hop], list[Hop]]:
+        names = self.case.chip.names
+        shared: list[Hop] = []
+        own: list[Hop] = []
+        for link in self.case.chip.links_between(names[parent], names[entry], access, tensor):
+            owner_unit, owner_entry = (unit, entry) if link.per_instance else (above, parent)
+            number = self._resource(("link", link.name, owner_unit), link.name, link.name, owner_unit, owner_entry,
+                                    self._link_rate(link, entry, parent, access, tensor), StallCause.LINK_BANDWIDTH,
+                                    LaneKind.LINK)
+            hop = Hop(link.name, number, link.latency_cycles, StallCause.LINK_LATENCY, link.granularity_bytes,
+                      link.setup_cycles, link.chunk_bytes or 0, not link.per_instance, LaneKind.LINK)
+            (own if link.per_instance else shared).append(hop)
+        return shared, own
+
+    def _link_rate(self, link: Link, entry: int, parent: int, access: Access, tensor: Tensor) -> Fraction | None:
+        """The link's rate, at most outstanding x request / latency of the memory read."""
+        read = self.case.memory(parent if access is Access.FILL else entry, tensor)
+        if link.request_bytes is None or link.outstanding is None or read is None or read.latency_cycles == 0:
+            return link.rate
+        most = Fraction(link.outstanding * link.request_bytes, read.latency_cycles)
+        return most if link.rate is None else min(link.rate, most)
+
+    def _array(self, unit: int) -> ArrayNode:
+        case = self.case
+        own = self.units[case.array_entry][unit]
+        feeds, reads, writes = [], [], []
+        for index, tensor in enumerate(case.operator.tensors):
+            entry = case.feeding(tensor.name)
+            above = owner(own, self.units[entry])
+            feeds.append(self.places[entry, index, above])
+            read = write = -1
+            if entry < case.array_entry:
+                read = self._memory_resource(entry, above, *self._port(entry, Access.ARRAY_READ, tensor))
+                if tensor.role is Role.OUTPUT:
+                    write = self._memory_resource(entry, above, *self._port(entry, Access.ARRAY_WRITE, tensor))
+            reads.append(read)
+            writes.append(write)
+        return ArrayNode(unit, tuple(feeds), tuple(reads), tuple(writes), case.chip.array.skew_cycles, len(own.bases))

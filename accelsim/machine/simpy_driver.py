@@ -1,0 +1,267 @@
+"""The SimPy driver: the readable definition of the run (DESIGN section 3, rules 1-6).
+
+Completions are SimPy events; whenever one happens in a cycle, an arbitration is due at the end of that cycle: claims
+until none is possible, array starts, then ports in tie order. What completes in the same cycle starts another round.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+
+import simpy
+
+from accelsim.errors import SimulatorBug
+from accelsim.machine.arrays import ArrayState
+from accelsim.machine.blame import Blame
+from accelsim.machine.network import Network, Station
+from accelsim.machine.state import (
+    BEFORE,
+    DRAIN,
+    SLOT,
+    SOURCE,
+    START,
+    Residency,
+    ResourceState,
+    Run,
+    Why,
+)
+from accelsim.machine.transfers import Transfers
+from accelsim.plan.schedule import Place, Schedule
+from accelsim.plan.stays import Stay
+from accelsim.timeline import Recorder
+
+ARBITRATION = 2
+"""SimPy priority of the end of a cycle: after every completion (1) of that cycle."""
+
+
+class StationState:
+    """A station while it runs: the next stay, those in slots, and those still draining."""
+
+    __slots__ = ("awaited", "draining", "last", "live", "next", "number", "recent", "spec", "stays")
+
+    def __init__(self, number: int, spec: Station, stays: Iterator[Place] | None) -> None:
+        self.number = number
+        self.spec = spec
+        self.stays = stays
+        self.next: Place | None = next(stays, None) if stays is not None else None
+        self.recent: deque[Residency] = deque(maxlen=spec.buffers)
+        self.live: dict[int, Residency] = {}
+        self.draining: dict[int, Residency] = {}
+        self.last: Residency | None = None
+        self.awaited: Residency | None = None
+
+    @property
+    def reading(self) -> int | None:
+        """The parent's residency that the next stay reads; None when there is no next."""
+        return self.next[1] if self.next is not None else None
+
+
+class Machine:
+    """One run of a network. ``run`` returns the cycle in which the last drain arrived."""
+
+    def __init__(self, network: Network, schedule: Schedule, recorder: Recorder,
+                 progress: Callable[[int, int], None] | None = None) -> None:
+        self.network = network
+        self.recorder = recorder
+        self.env = simpy.Environment()
+        depth = 4 + 2 * sum(station.buffers for station in network.stations) + 4 * len(network.arrays)
+        self.resources = [ResourceState(resource, depth) for resource in network.resources]
+        self.blame = Blame(network)
+        self.transfers = Transfers(self)
+        self.progress = progress
+        self.stations = [self._station(number, spec, schedule) for number, spec in enumerate(network.stations)]
+        self.arrays = [ArrayState(self, number, schedule.blocks(node.unit)) for number, node in enumerate(network.arrays)]
+        self._due = False
+        self._claiming: deque[StationState] = deque(self.stations)
+        self._queued = set(range(len(self.stations)))
+        self._starting: set[int] = set(range(len(self.arrays)))
+        self.finished = 0
+        self.macs = 0
+        self.events = 0
+
+    @property
+    def now(self) -> int:
+        """The current cycle."""
+        return int(self.env.now)
+
+    def _station(self, number: int, spec: Station, schedule: Schedule) -> StationState:
+        if spec.parent >= 0:
+            name = self.network.tensors[spec.tensor]
+            return StationState(number, spec, schedule.stays(spec.entry, name, spec.unit))
+        state = StationState(number, spec, None)
+        home = Residency(number, Stay(0, 0, 0, None, False, -1, None), None, 0, Why(START, None), 1)
+        home.ready = 0
+        state.live[0] = state.last = home
+        return state
+
+    def run(self) -> int:
+        """Run to the end. Raises SimulatorBug with the wait-for cycle when nothing can go on."""
+        self.due()
+        self.env.run()
+        if any(array.block is not None for array in self.arrays) or any(s.next is not None or s.draining
+                                                                        for s in self.stations):
+            from accelsim.machine.deadlock import describe
+            raise SimulatorBug(f"deadlock at cycle {self.now:,}: {describe(self)}")
+        for array in self.arrays:
+            array.close(self.finished)
+        return self.finished
+
+    # -- events -------------------------------------------------------------------------------------------------
+
+    def at(self, cycle: int, happen: Callable[[], None]) -> None:
+        """Let something happen at a cycle, now or later."""
+        self.events += 1
+        event = self.env.timeout(cycle - self.env.now)
+        event.callbacks.append(lambda _: happen())
+
+    def due(self) -> None:
+        """Something changed in this cycle: arbitrate at its end."""
+        if not self._due:
+            self._due = True
+            event = simpy.Event(self.env)
+            event._ok = True
+            event._value = None
+            event.callbacks.append(self._arbitrate)
+            self.env.schedule(event, ARBITRATION)
+
+    def _arbitrate(self, _: simpy.Event) -> None:
+        self._due = False
+        while self._claiming:
+            station = self._claiming.popleft()
+            self._queued.discard(station.number)
+            while self._claim(station):
+                pass
+        for number in sorted(self._starting):
+            self.arrays[number].try_start()
+        self._starting.clear()
+        self.transfers.arbitrate()
+
+    def wake(self, station: int) -> None:
+        """A station may be able to claim."""
+        if station not in self._queued:
+            self._queued.add(station)
+            self._claiming.append(self.stations[station])
+        self.due()
+
+    def wake_array(self, array: int) -> None:
+        """An array may be able to start."""
+        self._starting.add(array)
+        self.due()
+
+    # -- claims (rules 1 and 2) ---------------------------------------------------------------------------------
+
+    def _claim(self, station: StationState) -> bool:
+        """Claim the next slot if its conditions hold."""
+        if station.next is None:
+            return False
+        stay, reading = station.next
+        recent = station.recent
+        held = recent[0] if len(recent) == station.spec.buffers else None
+        if held is not None and held.slot_free < 0:
+            return False
+        source = self.stations[station.spec.parent].live.get(reading)
+        if source is None or source.ready < 0:
+            return False
+        if stay.after in station.live or stay.after in station.draining:
+            return False
+        why = self._why(source, held, station.awaited, station.last)
+        residency = Residency(station.number, stay, source, self.now, why, self._unread(station, stay.seq))
+        source.readers += 1
+        recent.append(residency)
+        station.live[stay.seq] = residency
+        station.last = residency
+        station.awaited = None
+        self._advance(station)
+        if stay.fill is not None:
+            self.transfers.fill(residency)
+        else:
+            self.ready(residency)
+        return True
+
+    @staticmethod
+    def _why(source: Residency, held: Residency | None, drain: Residency | None, before: Residency | None) -> Why:
+        """What came last of what the claim waited for."""
+        found = Why(SOURCE, source) if source.ready > 0 else Why(START, None)
+        latest = source.ready
+        if held is not None and held.slot_free > latest:
+            found, latest = Why(SLOT, held), held.slot_free
+        if drain is not None and drain.drained > latest:
+            found, latest = Why(DRAIN, drain), drain.drained
+        if before is not None and before.claimed > latest:
+            found = Why(BEFORE, before)
+        return found
+
+    def _unread(self, station: StationState, seq: int) -> int:
+        """Readers that have not gone past a residency of a station."""
+        nested = sum(1 for child in station.spec.children
+                     if (reading := self.stations[child].reading) is not None and reading <= seq)
+        return nested + sum(self.arrays[array].reads(station.number, seq) for array in station.spec.arrays)
+
+    def _advance(self, station: StationState) -> None:
+        """Look at the station's next stay; the parent's residencies that it goes past have one reader fewer to come."""
+        assert station.stays is not None and station.next is not None
+        left = station.next[1]
+        station.next = next(station.stays, None)
+        self.pass_by(station.spec.parent, left, station.reading)
+
+    def pass_by(self, parent: int, left: int, reading: int | None) -> None:
+        """A reader of a station went from residency ``left`` to ``reading`` (None: to the end)."""
+        live = self.stations[parent].live
+        for seq in (range(left, reading) if reading is not None else [seq for seq in live if seq >= left]):
+            residency = live.get(seq)
+            if residency is not None:
+                residency.pending -= 1
+                self.check_release(residency, None)
+
+    def ready(self, residency: Residency) -> None:
+        """A residency's tile is all there."""
+        residency.ready = self.now
+        spec = self.network.stations[residency.station]
+        for child in spec.children:
+            self.wake(child)
+        for array in spec.arrays:
+            self.wake_array(array)
+        self.check_release(residency, None)
+
+    # -- releases (rule 5) --------------------------------------------------------------------------------------
+
+    def reader_done(self, residency: Residency, who: Residency | Run) -> None:
+        """A reader of a residency is done with it."""
+        residency.readers -= 1
+        residency.freed_why = who
+        self.check_release(residency, who)
+
+    def check_release(self, residency: Residency, who: Residency | Run | None) -> None:
+        """Release a residency when its last reader is done."""
+        if residency.readers or residency.pending or residency.ready < 0 or residency.released >= 0:
+            return
+        residency.released = self.now
+        station = self.stations[residency.station]
+        if station.spec.parent < 0:
+            return
+        del station.live[residency.stay.seq]
+        if residency.stay.drain is not None:
+            station.draining[residency.stay.seq] = residency
+            self.transfers.drain(residency)
+            return
+        self.free_slot(residency)
+        assert residency.source is not None
+        self.reader_done(residency.source, residency)
+
+    def free_slot(self, residency: Residency) -> None:
+        """A slot is free: its input is released, or its drain is through."""
+        residency.slot_free = self.now
+        self.wake(residency.station)
+
+    def drained(self, residency: Residency) -> None:
+        """A drain has arrived."""
+        residency.drained = self.now
+        station = self.stations[residency.station]
+        del station.draining[residency.stay.seq]
+        if station.next is not None and station.next[0].after == residency.stay.seq:
+            station.awaited = residency
+        self.finished = max(self.finished, self.now)
+        assert residency.source is not None
+        self.wake(residency.station)
+        self.reader_done(residency.source, residency)

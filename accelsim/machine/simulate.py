@@ -1,0 +1,30 @@
+"""The verb `simulate`: a schedule in, a timeline out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from accelsim.errors import SimulatorBug
+from accelsim.machine.network import build_network
+from accelsim.machine.simpy_driver import Machine
+from accelsim.plan.schedule import Schedule
+from accelsim.timeline import Recorder, RecordOptions, Timeline
+
+
+def simulate(schedule: Schedule, options: RecordOptions | None = None,
+             progress: Callable[[int, int], None] | None = None) -> Timeline:
+    """Run a schedule to the end.
+
+    ``progress`` is called now and then with (cycle, blocks done). Raises SimulatorBug when a law of conservation is
+    broken or nothing can go on: neither is the user's fault.
+    """
+    network = build_network(schedule)
+    recorder = Recorder(network.lanes, network.tensors, options or RecordOptions())
+    machine = Machine(network, schedule, recorder, progress)
+    cycles = machine.run()
+    asked = schedule.case.operator.macs
+    if machine.macs != asked:
+        raise SimulatorBug(f"{machine.macs:,} MACs done, {asked:,} asked")
+    recorder.counts["macs"] = machine.macs
+    recorder.counts["events"] = machine.events
+    return recorder.finish(cycles, [array.first_start for array in machine.arrays])

@@ -1,0 +1,196 @@
+"""Tiles as sets: the exact image of an iteration box under a tensor's index forms, one bit set per axis.
+
+A tile is the product of its axes' index sets, each kept as the bits of an integer: bit i is set when index i of the
+axis is in the tile. Equal sets are the same object, so tiles compare by identity. Sets are made once for each
+position and remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from accelsim.spec.case import Case
+from accelsim.spec.nest import Nest
+from accelsim.spec.operator import Axis, Tensor
+from accelsim.spec.tiles import flattened_box
+
+
+class IndexSet:
+    """A set of indices along one axis: ``mask`` has their bits, ``count`` says how many, ``extent`` is the axis'."""
+
+    __slots__ = ("count", "extent", "mask")
+
+    def __init__(self, mask: int, extent: int) -> None:
+        self.mask = mask
+        self.count = mask.bit_count()
+        self.extent = extent
+
+
+Tile = tuple[IndexSet, ...]
+
+
+def elements(tile: Tile) -> int:
+    """Elements of a tile."""
+    count = 1
+    for axis in tile:
+        count *= axis.count
+    return count
+
+
+def overlap(tile: Tile, other: Tile) -> int:
+    """Elements that two tiles share."""
+    count = 1
+    for a, b in zip(tile, other, strict=True):
+        shared = a.count if a is b else (a.mask & b.mask).bit_count()
+        if not shared:
+            return 0
+        count *= shared
+    return count
+
+
+class DimRange:
+    """Where a dimension's part of an entry's tile starts and how long it is, from positions along the lines."""
+
+    def __init__(self, nest: Nest, entry: int, dim: str, extent: int) -> None:
+        plain, flat = nest.line_of(dim)
+        self.extent = extent
+        self.plain = plain
+        tile = nest.tiles[entry][plain]
+        self.flat: int | None = None
+        self.length = tile
+        if flat is None:
+            return
+        line = nest.lines[flat]
+        place = line.dims.index(dim)
+        member = line.members[place]
+        inside = nest.tiles[entry][flat]
+        if inside >= line.extent:
+            self.length = extent // _bounds_outside(nest, entry, plain, flat)
+            return
+        self.flat = flat
+        self.unit = member.unit
+        self.divisor = 1
+        for later in line.members[place + 1:]:
+            self.divisor *= later.count
+        self.count = member.count
+        box = flattened_box(tuple(m.count for m in line.members), inside) if inside > 1 else (1,) * len(line.dims)
+        self.boxed = box is not None
+        self.length = 0 if box is None else (min(tile, member.unit) if inside == 1 else box[place] * member.unit)
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The lines whose position moves this range."""
+        return (self.plain,) if self.flat is None else (self.plain, self.flat)
+
+    def at(self, position: Sequence[int]) -> tuple[int, int]:
+        """(start, length) for positions along all lines."""
+        start = position[self.plain]
+        if self.flat is not None:
+            start += position[self.flat] // self.divisor % self.count * self.unit
+        return start, min(self.length, self.extent - start)
+
+
+def _bounds_outside(nest: Nest, entry: int, plain: int, flat: int) -> int:
+    """Product of the plain bounds that cut a flattened member above the entry."""
+    first = next(i for i, loop in enumerate(nest.loops) if loop.line == flat)
+    value = 1
+    for loop in nest.loops[:first]:
+        if loop.line == plain and loop.entry < entry:
+            value *= loop.bound
+    return value
+
+
+class AxisImage:
+    """Index sets of one axis of a tensor at one entry."""
+
+    def __init__(self, axis: Axis, ranges: Sequence[DimRange]) -> None:
+        self.axis = axis
+        self.ranges = ranges
+        self.coefficients = [coefficient for _, coefficient in axis.form.terms]
+        self.lines = tuple(sorted({line for one in ranges for line in one.lines}))
+        self._made: dict[tuple[int, ...], IndexSet] = {}
+        self._interned: dict[int, IndexSet] = {}
+
+    def at(self, position: Sequence[int]) -> IndexSet:
+        """The set for positions along all lines."""
+        key = tuple([position[line] for line in self.lines])
+        found = self._made.get(key)
+        if found is None:
+            mask = image_mask(self.axis, self.coefficients, [one.at(position) for one in self.ranges])
+            found = self._interned.setdefault(mask, IndexSet(mask, self.axis.extent))
+            self._made[key] = found
+        return found
+
+
+class JointImage:
+    """A flattened list held whole by a tensor at the array: positions of the list are its index set."""
+
+    def __init__(self, line: int, extent: int, length: int) -> None:
+        self.lines = (line,)
+        self.extent = extent
+        self.length = length
+        self._made: dict[int, IndexSet] = {}
+
+    def at(self, position: Sequence[int]) -> IndexSet:
+        """The set for positions along all lines."""
+        start = position[self.lines[0]]
+        found = self._made.get(start)
+        if found is None:
+            length = max(0, min(self.length, self.extent - start))
+            found = self._made[start] = IndexSet(((1 << length) - 1) << start, self.extent)
+        return found
+
+
+def image_mask(axis: Axis, coefficients: Sequence[int], ranges: Sequence[tuple[int, int]]) -> int:
+    """Bits of ``{sum of coefficient * index + offset}`` over the ranges (start, length), clipped to the axis."""
+    low = axis.form.offset
+    mask = 1
+    for coefficient, (start, length) in zip(coefficients, ranges, strict=True):
+        if length <= 0:
+            return 0
+        low += coefficient * start
+        mask = spread(mask, coefficient, length)
+    mask = mask << low if low >= 0 else mask >> -low
+    return mask & ((1 << axis.extent) - 1)
+
+
+def spread(mask: int, step: int, count: int) -> int:
+    """The union of ``count`` copies of a mask, each ``step`` further up, by doubling."""
+    if step == 1 and mask == 1:
+        return (1 << count) - 1
+    made, have = mask, 1
+    while have < count:
+        more = min(have, count - have)
+        made |= made << (step * more)
+        have += more
+    return made
+
+
+class TensorImage:
+    """Tiles of one tensor at one entry."""
+
+    def __init__(self, case: Case, entry: int, tensor: Tensor) -> None:
+        nest = case.nest
+        self.tensor = tensor
+        ranges = {dim: DimRange(nest, entry, dim, case.operator.dims[dim]) for dim in tensor.dims}
+        self.axes: list[AxisImage | JointImage] = []
+        joint: set[int] = set()
+        for axis in tensor.axes:
+            own = [ranges[dim] for dim in axis.dims]
+            cut = next((one.flat for one in own if one.flat is not None and not one.boxed), None)
+            if cut is None:
+                self.axes.append(AxisImage(axis, own))
+            elif cut not in joint:
+                joint.add(cut)
+                self.axes.append(JointImage(cut, nest.lines[cut].extent, nest.tiles[entry][cut]))
+        self.lines = frozenset(line for axis in self.axes for line in axis.lines)
+
+    @cached_property
+    def extents(self) -> tuple[int, ...]:
+        """Extents of the tile's axes (a flattened list held whole is one axis)."""
+        return tuple(axis.axis.extent if isinstance(axis, AxisImage) else axis.extent for axis in self.axes)
+
+    def at(self, position: Sequence[int]) -> Tile:
+        """The tile for positions along all lines."""
+        return tuple([axis.at(position) for axis in self.axes])

@@ -1,0 +1,207 @@
+"""The schedule: the mapping made concrete, walked as it is read. Which tile, which bytes, which MACs; no time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import tee
+from math import prod
+from typing import NamedTuple
+
+from accelsim.plan.stays import Rules, Siblings, Stay, unit_stays
+from accelsim.plan.units import Unit, children, owner, units
+from accelsim.plan.walk import steps
+from accelsim.plan.work import Amounts, StepWork
+from accelsim.spec.case import Case
+from accelsim.spec.chip import Access, Multicast
+from accelsim.spec.operator import Role, Tensor
+
+
+class Block(NamedTuple):
+    """Consecutive array steps with the same residencies, run as one.
+
+    ``operands``: per tensor the residency (its number within the station that feeds the array). ``hold``: cycles of
+    the array alone. ``reads`` and ``writes``: bytes per tensor through the feeding memory's array ports, of the
+    fullest instance; ``all_reads`` and ``all_writes`` summed over the lockstep instances.
+    """
+
+    step: int
+    hold: int
+    passes: int
+    macs: int
+    operands: tuple[int, ...]
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    all_reads: tuple[int, ...]
+    all_writes: tuple[int, ...]
+
+
+Place = tuple[Stay, int]
+"""A stay with the number of its parent's residency at its first step (an output's, which is a part of its parent's
+tile, ends in the same one)."""
+
+
+class Schedule:
+    """The stays of every station and the blocks of every array unit, as iterators that read the nest once."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.units: tuple[tuple[Unit, ...], ...] = tuple(units(case, entry) for entry in range(case.array_entry + 1))
+        self._streams: dict[tuple[int, str, int], list[Iterator[Stay]]] = {}
+        self._taken: dict[tuple[int, str, int], int] = {}
+        for tensor in case.operator.tensors:
+            for entry in case.paths[tensor.name][1:]:
+                self._prepare(entry, tensor)
+
+    def _prepare(self, entry: int, tensor: Tensor) -> None:
+        rules = Rules.of(self.case, entry, tensor)
+        parent = self.case.parent(entry, tensor.name)
+        assert parent is not None
+        grouped = (rules.multicast is not Multicast.NONE or rules.reduce) and not self.case.lockstep(entry)
+        for outer in self.units[parent]:
+            members = list(children(outer, self.units[entry]))
+            siblings = Siblings(rules, members) if grouped and len(members) > 1 else None
+            for unit in members:
+                made = siblings.stays(unit.index) if siblings is not None else unit_stays(rules, unit)
+                # one reader for the station itself and one for each that looks up its residencies by step
+                self._streams[entry, tensor.name, unit.index] = list(tee(made, 1 + self._lookers(entry, tensor, unit)))
+                self._taken[entry, tensor.name, unit.index] = 0
+
+    def _lookers(self, entry: int, tensor: Tensor, unit: Unit) -> int:
+        path = self.case.paths[tensor.name]
+        place = path.index(entry)
+        inner = path[place + 1] if place + 1 < len(path) else self.case.array_entry
+        return sum(1 for _ in children(unit, self.units[inner]))
+
+    def _take(self, entry: int, tensor: str, unit: int) -> Iterator[Stay]:
+        key = entry, tensor, unit
+        taken = self._taken[key]
+        self._taken[key] = taken + 1
+        stream = self._streams[key][taken]
+        # drop our own handle: a tee keeps what its slowest reader has not read
+        self._streams[key][taken] = iter(())
+        return stream
+
+    def stays(self, entry: int, tensor: str, unit: int) -> Iterator[Place]:
+        """A station's stays with where they come from; each station's can be read once."""
+        parent = self.case.parent(entry, tensor)
+        assert parent is not None, "a home has one residency, of everything"
+        stream = self._take(entry, tensor, unit)
+        look = self._look(parent, tensor, owner(self.units[entry][unit], self.units[parent]))
+        inside = self.steps_between(parent, entry)
+        for stay in stream:
+            yield stay, look.at(stay.first // inside)
+
+    def _look(self, entry: int, tensor: str, unit: int) -> Look:
+        home = self.case.paths[tensor][0] == entry
+        return Look(None if home else self._take(entry, tensor, unit))
+
+    def steps_between(self, outer: int, inner: int) -> int:
+        """Steps of an inner entry in one step of an outer one."""
+        return prod(loop.bound for loop in self.case.nest.loops if loop.axis is None and outer <= loop.entry < inner)
+
+    @cached_property
+    def work(self) -> StepWork:
+        """What the array does per step."""
+        return StepWork(self.case)
+
+    def blocks(self, unit: int) -> Iterator[Block]:
+        """The blocks of one array unit, in order; each unit's can be read once."""
+        case = self.case
+        entry = case.deepest_feeding
+        own = self.units[case.array_entry][unit]
+        feeds = [case.feeding(tensor.name) for tensor in case.operator.tensors]
+        looks = [self._look(feed, tensor.name, owner(own, self.units[feed]))
+                 for feed, tensor in zip(feeds, case.operator.tensors, strict=True)]
+        inside = [self.steps_between(feed, entry) for feed in feeds]
+        ports = [ArrayTraffic(case, tensor) for tensor in case.operator.tensors]
+        base = own.bases[0]
+        offsets = [tuple(a - b for a, b in zip(other, base, strict=True)) for other in own.bases[1:]]
+        extents = [line.extent for line in case.nest.lines]
+        for step, position, _, _ in steps(case.nest, case.nest.temporal_above(entry), base):
+            parts, bases = [self.work.at(position, base)], [base]
+            for offset, start in zip(offsets, own.bases[1:], strict=True):
+                moved = [a + b for a, b in zip(position, offset, strict=True)]
+                if all(a < extent for a, extent in zip(moved, extents, strict=True)):
+                    parts.append(self.work.at(moved, start))
+                    bases.append(start)
+            reads, writes, all_reads, all_writes = [], [], [], []
+            for i, port in enumerate(ports):
+                own_parts = port.distinct(parts, bases)
+                taken = [port.read_bytes(part.touched[i], part.first) for part in own_parts]
+                given = [port.write_bytes(part.touched[i]) for part in own_parts]
+                reads.append(port.busiest(taken))
+                writes.append(port.busiest(given))
+                all_reads.append(sum(taken))
+                all_writes.append(sum(given))
+            yield Block(step, max(part.iterations for part in parts) * case.interval_cycles,
+                        max(part.passes for part in parts), sum(part.macs for part in parts),
+                        tuple([look.at(step // each) for look, each in zip(looks, inside, strict=True)]),
+                        tuple(reads), tuple(writes), tuple(all_reads), tuple(all_writes))
+
+
+class Look:
+    """Looks up a station's residency numbers by step, forward only; a home's is always 0."""
+
+    def __init__(self, stream: Iterator[Stay] | None) -> None:
+        self._stream = stream
+        self._starts: list[int] = []
+        self._seq = 0
+        if stream is not None:
+            next(stream)
+            self._read(2)
+
+    def _read(self, count: int) -> None:
+        while self._stream is not None and len(self._starts) < count:
+            stay = next(self._stream, None)
+            if stay is None:
+                self._stream = None
+            else:
+                self._starts.append(stay.first)
+
+    def at(self, step: int) -> int:
+        """The residency that holds a step; steps are asked for in order."""
+        while self._starts and self._starts[0] <= step:
+            self._starts.pop(0)
+            self._seq += 1
+            self._read(2)
+        return self._seq
+
+
+class ArrayTraffic:
+    """Bytes of one tensor between the array and the memory that feeds it."""
+
+    def __init__(self, case: Case, tensor: Tensor) -> None:
+        entry = case.feeding(tensor.name)
+        self.bound = entry == case.array_entry
+        memory = case.memory(entry, tensor)
+        self.output = tensor.role is Role.OUTPUT
+        self.accumulates = memory is not None and memory.accumulate
+        self.bits = case.held_type(entry, tensor).bits
+        # lockstep instances inside the feeding unit share its ports; instances with a memory each do not
+        self.shared = any(loop.entry >= entry for loop in case.nest.spatial_above(case.array_entry))
+        links = case.chip.links_between(case.chip.names[entry], case.chip.array.name,
+                                        Access.DRAIN if self.output else Access.FILL, tensor)
+        self.lines = sorted({line for dim in tensor.dims for line in case.nest.line_of(dim) if line is not None})
+        self.merged = any(link.reduce if self.output else link.multicast is not Multicast.NONE for link in links)
+
+    def distinct(self, parts: list[Amounts], bases: list[tuple[int, ...]]) -> list[Amounts]:
+        """The instances whose elements pass the ports: one of each set where a link multicasts or reduces."""
+        if not self.merged or not self.shared:
+            return parts
+        return list({tuple([base[line] for line in self.lines]): part
+                     for part, base in zip(parts, bases, strict=True)}.values())
+
+    def read_bytes(self, touched: int, first: int) -> int:
+        """Operands read: each element once per iteration; updates that find nothing to add to read nothing."""
+        if self.bound or (self.output and self.accumulates):
+            return 0
+        return -(-(touched - first if self.output else touched) * self.bits // 8)
+
+    def write_bytes(self, touched: int) -> int:
+        """Results written: each update."""
+        return -(-touched * self.bits // 8) if self.output and not self.bound else 0
+
+    def busiest(self, parts: list[int]) -> int:
+        """Bytes through one port: of the fullest instance, or of all that share it."""
+        return sum(parts) if self.shared else max(parts)

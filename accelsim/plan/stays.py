@@ -1,0 +1,238 @@
+"""Residencies as the plan knows them: a tile's stay at a unit of a level, with what moves in before and out after it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from accelsim.plan.images import TensorImage, Tile, elements, overlap
+from accelsim.plan.moves import Load, Move, union_elements
+from accelsim.plan.units import Unit
+from accelsim.plan.walk import Visit, visits
+from accelsim.spec.case import Case
+from accelsim.spec.chip import Access, Multicast
+from accelsim.spec.nest import NestLoop
+from accelsim.spec.operator import Role, Tensor
+
+
+class Stay:
+    """One residency of the plan, numbered ``seq`` within its station (a tensor at a unit of a level).
+
+    ``first`` and ``last``: its steps, in the level's global numbers. ``fill``: what moves in (None: nothing);
+    ``refill``: it is partial sums, and the drain of residency ``after`` must have arrived first. ``drain``: what moves
+    out when it ends (None: nothing). ``fill_group`` and ``drain_group``: the units that share the transfer.
+    """
+
+    __slots__ = ("after", "drain", "drain_group", "fill", "fill_group", "first", "last", "refill", "seq")
+
+    def __init__(self, seq: int, first: int, last: int, fill: Load | None, refill: bool, after: int,
+                 drain: Load | None) -> None:
+        self.seq = seq
+        self.first = first
+        self.last = last
+        self.fill = fill
+        self.refill = refill
+        self.after = after
+        self.drain = drain
+        self.fill_group: tuple[int, ...] = ()
+        self.drain_group: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How one tensor moves between one entry and its parent."""
+
+    case: Case
+    entry: int
+    tensor: Tensor
+    image: TensorImage
+    loops: tuple[NestLoop, ...]
+    multicast: Multicast
+    reduce: bool
+    accumulates: bool
+    split: bool
+
+    @staticmethod
+    def of(case: Case, entry: int, tensor: Tensor) -> Rules:
+        """The rules for a tensor bound at an entry away from its home."""
+        parent = case.parent(entry, tensor.name)
+        assert parent is not None, "a home moves nothing"
+        names = case.chip.names
+        fills = case.chip.links_between(names[parent], names[entry], Access.FILL, tensor)
+        drains = case.chip.links_between(names[parent], names[entry], Access.DRAIN, tensor)
+        modes = [link.multicast for link in fills]
+        mode = next((m for m in (Multicast.OVERLAP, Multicast.EQUAL) if m in modes), Multicast.NONE)
+        memory = case.memory(parent, tensor)
+        return Rules(case, entry, tensor, TensorImage(case, entry, tensor), case.nest.temporal_above(entry), mode,
+                     any(link.reduce for link in drains), memory is not None and memory.accumulate,
+                     any(case.reduces(loop) for loop in case.nest.spatial_above(entry)))
+
+    @property
+    def output(self) -> bool:
+        """Whether the tensor is written."""
+        return self.tensor.role is Role.OUTPUT
+
+    def moved_in(self, visit: Visit, lead: bool) -> Move | None:
+        """What a visit's tile needs moved in: new elements of an input, partial sums of an output seen before."""
+        if self.output:
+            if not visit.returns or self.accumulates or (self.reduce and not lead):
+                return None
+            return Move(elements(visit.tile), self.case.operator.accumulator.bits, visit.tile, None)
+        count = elements(visit.tile) - (overlap(visit.tile, visit.held) if visit.held is not None else 0)
+        return Move(count, self.tensor.dtype.bits, visit.tile, visit.held) if count else None
+
+    def moved_out(self, visit: Visit) -> Move | None:
+        """What leaves when a visit ends: output tiles, finished ones at the output's width."""
+        if not self.output:
+            return None
+        finished = visit.complete and not self.split and not (self.accumulates and visit.returns)
+        dtype = self.tensor.dtype if finished else self.case.operator.accumulator
+        return Move(elements(visit.tile), dtype.bits, visit.tile, None)
+
+
+def unit_stays(rules: Rules, unit: Unit) -> Iterator[Stay]:
+    """The stays of a unit, in order."""
+    if len(unit.bases) == 1:
+        yield from _single(rules, unit)
+    else:
+        yield from _together(rules, unit)
+
+
+def _single(rules: Rules, unit: Unit) -> Iterator[Stay]:
+    drained: dict[Tile, int] = {}
+    keep = rules.output and not rules.accumulates
+    for seq, visit in enumerate(visits(rules.case.nest, rules.image, rules.loops, unit.bases[0])):
+        fill, drain = rules.moved_in(visit, unit.leads[0]), rules.moved_out(visit)
+        after = drained.get(visit.tile, -1) if rules.output and visit.returns and fill is not None else -1
+        stay = Stay(seq, visit.first, visit.last, Load.alone(fill), fill is not None and rules.output, after,
+                    Load.alone(drain))
+        if keep and not visit.complete:
+            drained[visit.tile] = seq
+        yield stay
+
+
+class _Lane:
+    """One class of equal lockstep instances: its visits, how many instances, and the drain of each tile seen."""
+
+    def __init__(self, walk: Iterator[Visit], count: int, lead: bool) -> None:
+        self.walk = walk
+        self.count = count
+        self.lead = lead
+        self.now: Visit | None = None
+        self.next = next(walk, None)
+        self.drained: dict[Tile, int] = {}
+
+
+def _together(rules: Rules, unit: Unit) -> Iterator[Stay]:
+    """Lockstep instances run as one: a stay ends when any instance's tile changes; traffic is summed exactly."""
+    lanes = [_Lane(visits(rules.case.nest, rules.image, rules.loops, base), count, lead)
+             for base, count, lead in _classes(rules, unit)]
+    seq = 0
+    while True:
+        starts = [lane.next.first for lane in lanes if lane.next is not None]
+        if not starts:
+            return
+        first = min(starts)
+        changed = [lane for lane in lanes if lane.next is not None and lane.next.first == first]
+        fills: list[tuple[Move, int, Visit]] = []
+        after = -1
+        for lane in changed:
+            lane.now, lane.next = lane.next, next(lane.walk, None)
+            assert lane.now is not None
+            move = rules.moved_in(lane.now, lane.lead)
+            if move is not None:
+                fills.append((move, lane.count, lane.now))
+                if rules.output:
+                    after = max(after, lane.drained.get(lane.now.tile, -1))
+        until = min((lane.next.first for lane in lanes if lane.next is not None), default=None)
+        active = [lane for lane in lanes if lane.now is not None and (until is None or lane.now.last < until)]
+        last = max(lane.now.last for lane in active if lane.now is not None) if active else first
+        drains: list[tuple[Move, int, Visit]] = []
+        for lane in lanes:
+            ending = lane.now is not None and (lane.next is None and until is None
+                                               or lane.next is not None and lane.next.first == until)
+            if rules.output and ending and lane.now is not None:
+                move = rules.moved_out(lane.now)
+                if move is not None:
+                    drains.append((move, lane.count, lane.now))
+                    lane.drained[lane.now.tile] = seq
+        yield Stay(seq, first, max(last, first), _load(fills, rules.multicast), bool(fills) and rules.output, after,
+                   _load(drains, Multicast.EQUAL if rules.reduce else Multicast.NONE))
+        seq += 1
+
+
+def _classes(rules: Rules, unit: Unit) -> list[tuple[tuple[int, ...], int, bool]]:
+    """Instances whose tiles of this tensor always agree, walked once: (base, how many, takes partial sums)."""
+    nest = rules.case.nest
+    whole = [any(loop.line == line and loop.axis is not None for loop in nest.loops)
+             and nest.tiles[0][line] > nest.lines[line].extent for line in range(len(nest.lines))]
+    found: dict[tuple[object, ...], list[tuple[tuple[int, ...], bool]]] = {}
+    for base, lead in zip(unit.bases, unit.leads, strict=True):
+        key = (lead if rules.output else True,
+               *(start if line in rules.image.lines or whole[line] else 0 for line, start in enumerate(base)))
+        found.setdefault(key, []).append((base, lead))
+    return [(same[0][0], len(same), same[0][1]) for same in found.values()]
+
+
+def _load(moves: list[tuple[Move, int, Visit]], mode: Multicast) -> Load | None:
+    if not moves:
+        return None
+    if mode is Multicast.NONE:
+        shared = [(move, count) for move, count, _ in moves]
+    elif mode is Multicast.EQUAL:
+        distinct = {(visit.tile, visit.held): move for move, _, visit in moves}
+        shared = [(move, 1) for move in distinct.values()]
+    else:
+        sets = {(visit.tile, visit.held): None for _, _, visit in moves}
+        shared = [(Move(union_elements(list(sets)), moves[0][0].bits, None, None), 1)]
+    return Load(tuple(shared), tuple((move, count) for move, count, _ in moves))
+
+
+class Siblings:
+    """The stays of all units inside one parent unit, matched by global step where a link serves equal sets at once."""
+
+    def __init__(self, rules: Rules, members: Sequence[Unit]) -> None:
+        self._rules = rules
+        self._walks = {unit.index: unit_stays(rules, unit) for unit in members}
+        self._sets = {unit.index: visits(rules.case.nest, rules.image, rules.loops, unit.bases[0]) for unit in members}
+        self._next: dict[int, tuple[Stay, Visit]] = {}
+        self._ready: dict[int, deque[Stay]] = {unit.index: deque() for unit in members}
+        for unit in members:
+            self._advance(unit.index)
+
+    def stays(self, unit: int) -> Iterator[Stay]:
+        """The stays of one unit, with the groups they share transfers with."""
+        own = self._ready[unit]
+        while True:
+            while not own:
+                if not self._next:
+                    return
+                self._match()
+            yield own.popleft()
+
+    def _advance(self, unit: int) -> None:
+        stay = next(self._walks[unit], None)
+        if stay is None:
+            self._next.pop(unit, None)
+        else:
+            self._next[unit] = stay, next(self._sets[unit])
+
+    def _match(self) -> None:
+        """All stays that begin at the earliest step begin together; group those whose sets are equal."""
+        first = min(stay.first for stay, _ in self._next.values())
+        starting = {unit: pair for unit, pair in self._next.items() if pair[0].first == first}
+        fills: dict[object, list[int]] = {}
+        drains: dict[object, list[int]] = {}
+        for unit, (stay, visit) in starting.items():
+            if stay.fill is not None and self._rules.multicast is not Multicast.NONE:
+                fills.setdefault((visit.tile, visit.held), []).append(unit)
+            if stay.drain is not None and self._rules.reduce:
+                drains.setdefault((visit.tile, stay.last), []).append(unit)
+        for unit, (stay, visit) in starting.items():
+            same = fills.get((visit.tile, visit.held), [])
+            stay.fill_group = tuple(same) if stay.fill is not None and len(same) > 1 else ()
+            summed = drains.get((visit.tile, stay.last), [])
+            stay.drain_group = tuple(summed) if stay.drain is not None and len(summed) > 1 else ()
+            self._ready[unit].append(stay)
+            self._advance(unit)

@@ -1,0 +1,127 @@
+"""Walking the step loops of a level for one instance: where its tile of a tensor changes, and what that moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from accelsim.plan.images import TensorImage, Tile
+from accelsim.spec.nest import Nest, NestLoop
+
+
+class Visit(NamedTuple):
+    """A tile's stay: from its first step to the last before it changes, in the level's global step numbers.
+
+    ``held`` is the tile before it. ``returns``: a reduction has come back to it (outputs: partial sums exist).
+    ``complete``: no later step of this instance comes back to it.
+    """
+
+    first: int
+    last: int
+    tile: Tile
+    held: Tile | None
+    returns: bool
+    complete: bool
+
+
+def weights(loops: Sequence[NestLoop]) -> list[int]:
+    """Steps of one iteration of each loop, in the numbering that counts skipped iterations too."""
+    made = [1] * len(loops)
+    for i in reversed(range(len(loops) - 1)):
+        made[i] = made[i + 1] * loops[i + 1].bound
+    return made
+
+
+class Step(NamedTuple):
+    """Where a walk stands: global step, positions along the lines, and each loop's index and its iterations here.
+
+    The lists are reused from step to step: read them, do not keep them.
+    """
+
+    number: int
+    position: list[int]
+    index: list[int]
+    limit: list[int]
+
+
+def steps(nest: Nest, loops: Sequence[NestLoop], base: Sequence[int]) -> Iterator[Step]:
+    """Every step of the loops for an instance at ``base`` positions; iterations past an edge are skipped."""
+    extents = [line.extent for line in nest.lines]
+    if any(start >= extent for start, extent in zip(base, extents, strict=True)):
+        return
+    position = list(base)
+    weight = weights(loops)
+    count = len(loops)
+    index = [0] * count
+    limit = [_limit(loop, position, extents) for loop in loops]
+    step = 0
+    while True:
+        yield Step(step, position, index, limit)
+        j = count - 1
+        while j >= 0 and index[j] + 1 >= limit[j]:
+            position[loops[j].line] -= index[j] * loops[j].stride
+            step -= index[j] * weight[j]
+            index[j] = 0
+            j -= 1
+        if j < 0:
+            return
+        index[j] += 1
+        position[loops[j].line] += loops[j].stride
+        step += weight[j]
+        for i in range(j + 1, count):
+            limit[i] = _limit(loops[i], position, extents)
+
+
+def _limit(loop: NestLoop, position: Sequence[int], extents: Sequence[int]) -> int:
+    """Iterations of a loop that start inside the edge, from positions with its own and inner indices at 0."""
+    left = extents[loop.line] - position[loop.line]
+    return min(loop.bound, -(-left // loop.stride))
+
+
+def visits(nest: Nest, image: TensorImage, loops: Sequence[NestLoop], base: Sequence[int]) -> Iterator[Visit]:
+    """The stays of a tensor's tiles at a level, for the instance whose spatial coordinates put it at ``base``.
+
+    ``loops``: the level's step loops. Loops inside the last one that moves the tile are passed over at once.
+    """
+    moving = [i for i, loop in enumerate(loops) if loop.line in image.lines and loop.bound > 1]
+    depth = moving[-1] + 1 if moving else 0
+    outer, inner = loops[:depth], loops[depth:]
+    rest = weights(loops)
+    scale = rest[depth - 1] if depth else 1
+    extents = [line.extent for line in nest.lines]
+    fixed = [i for i, loop in enumerate(outer) if loop.line not in image.lines and loop.bound > 1]
+    first = last = 0
+    tile: Tile | None = None
+    held: Tile | None = None
+    returns = complete = False
+    for step, position, index, limit in steps(nest, outer, base):
+        now = image.at(position)
+        ending = step * scale + _last_inside(inner, rest[depth:], position, extents)
+        whole = all(index[i] + 1 == limit[i] for i in fixed)
+        if tile is not None and _same(now, tile):
+            last, complete = ending, whole
+            continue
+        if tile is not None:
+            yield Visit(first, last, tile, held, returns, complete)
+            held = tile
+        first, last, tile = step * scale, ending, now
+        returns, complete = any(index[i] for i in fixed), whole
+    if tile is not None:
+        yield Visit(first, last, tile, held, returns, complete)
+
+
+def _same(tile: Tile, other: Tile) -> bool:
+    return all(a is b for a, b in zip(tile, other, strict=True))
+
+
+def _last_inside(loops: Sequence[NestLoop], weight: Sequence[int], position: Sequence[int], extents: Sequence[int]) -> int:
+    """Global number, within one iteration of the loops outside, of the last step that is not skipped."""
+    if not loops:
+        return 0
+    moved = list(position)
+    total = 0
+    for loop, steps_each in zip(loops, weight, strict=True):
+        last = _limit(loop, moved, extents) - 1
+        moved[loop.line] += last * loop.stride
+        total += last * steps_each
+    return total

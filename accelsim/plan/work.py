@@ -1,0 +1,215 @@
+"""What the array does in one step of the innermost level that feeds it: MACs, cycles' worth of iterations, operands.
+
+Everything factorises over the lines of the nest: the iterations are a product over lines, and a tensor's axes depend
+on disjoint lines. So per-line tables are made once and multiplied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accelsim.plan.images import DimRange, image_mask
+from accelsim.spec.case import Case
+from accelsim.spec.operator import Axis, Tensor
+
+Ints = NDArray[np.int64]
+
+
+class Amounts(NamedTuple):
+    """One instance's work in a step: iterations of the array's loops, passes (array steps), MACs, and per tensor the
+    elements read (or, for the output, updated); ``first`` are the updates that find nothing to add to.
+    """
+
+    iterations: int
+    passes: int
+    macs: int
+    touched: tuple[int, ...]
+    first: int
+
+
+class LineTable:
+    """Iterations along one line inside the feeding entry: offsets and lengths of the array's spatial runs."""
+
+    def __init__(self, case: Case, line: int) -> None:
+        entry, array = case.deepest_feeding, case.array_entry
+        loops = [loop for loop in case.nest.loops if loop.line == line]
+        self.temporal = [(loop.bound, loop.stride, loop.entry < array) for loop in loops
+                         if loop.axis is None and loop.entry >= entry]
+        self.spatial = prod(loop.bound for loop in loops if loop.axis is not None and loop.entry == array)
+        self.reach = case.nest.tiles[entry][line]
+        self._made: dict[int, tuple[tuple[tuple[int, int], ...], int]] = {}
+
+    def at(self, left: int) -> tuple[tuple[tuple[int, int], ...], int]:
+        """((offset, length) of each iteration's run, array passes) where ``left`` units remain to the edge."""
+        left = min(left, self.reach)
+        found = self._made.get(left)
+        if found is None:
+            offsets, passes = [0], 1
+            for bound, stride, outside in self.temporal:
+                offsets = [offset + i * stride for offset in offsets for i in range(bound) if offset + i * stride < left]
+                if outside:
+                    passes = len(offsets)
+            found = tuple((offset, min(self.spatial, left - offset)) for offset in offsets), passes
+            self._made[left] = found
+        return found
+
+
+class StepWork:
+    """Work of one instance of the array per step of the feeding entry, from its positions along the lines."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        nest = case.nest
+        entry = case.deepest_feeding
+        self.tables = [LineTable(case, line) for line in range(len(nest.lines))]
+        self.extents = [line.extent for line in nest.lines]
+        self.inside = {line for line, table in enumerate(self.tables) if nest.lines[line].flattened and table.reach > 1}
+        members = {nest.line_of(dim)[0] for line in self.inside for dim in nest.lines[line].dims}
+        self.counted = [line for line in range(len(nest.lines)) if line not in members]
+        self.ranges = {dim: DimRange(nest, entry, dim, extent) for dim, extent in case.operator.dims.items()}
+        reduced = case.operator.reduction_dims
+        self.reduction = [line for line, own in enumerate(nest.lines) if set(own.dims) & reduced]
+        self.sums = [TensorSum(self, tensor) for tensor in case.operator.tensors]
+        self._made: dict[tuple[object, ...], Amounts] = {}
+
+    def at(self, position: Sequence[int], base: Sequence[int]) -> Amounts:
+        """Amounts of the step at these positions; ``base`` are the instance's own (all temporal loops at 0)."""
+        left = tuple([extent - start for extent, start in zip(self.extents, position, strict=True)])
+        fresh = all(position[line] == base[line] for line in self.reduction)
+        key = (fresh, *[min(own, table.reach) for own, table in zip(left, self.tables, strict=True)],
+               *[one.key(position) for one in self.sums])
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = self._amounts(left, position, fresh)
+        return found
+
+    def _amounts(self, left: Sequence[int], position: Sequence[int], fresh: bool) -> Amounts:
+        cells = {line: self.tables[line].at(left[line]) for line in self.counted}
+        iterations = prod(len(runs) for runs, _ in cells.values())
+        passes = prod(count for _, count in cells.values())
+        macs = prod(sum(length for _, length in runs) for runs, _ in cells.values())
+        touched = tuple([one.total(cells, position) for one in self.sums])
+        out = next(i for i, tensor in enumerate(self.case.operator.tensors) if tensor is self.case.operator.output)
+        repeats = prod(len(cells[line][0]) for line in self.reduction if line in cells)
+        return Amounts(iterations, passes, macs, touched, touched[out] // repeats if fresh else 0)
+
+
+Cells = dict[int, tuple[tuple[tuple[int, int], ...], int]]
+
+
+class TensorSum:
+    """Elements of a tensor that the PEs touch, summed over the iterations of a step; each once per iteration."""
+
+    def __init__(self, work: StepWork, tensor: Tensor) -> None:
+        nest = work.case.nest
+        self.work = work
+        self.tensor = tensor
+        dims = work.case.operator.dims
+        self.flat = sorted({line for dim in tensor.dims if (line := nest.line_of(dim)[1]) is not None
+                            and line in work.inside})
+        own = {nest.line_of(dim)[0] for dim in tensor.dims} | set(self.flat)
+        self.irrelevant = [line for line in work.counted if line not in own
+                           and not (nest.lines[line].flattened and set(nest.lines[line].dims) & tensor.dims)]
+        self.padded = {axis for axis in tensor.axes if axis.form.offset < 0 or axis.extent <= axis.form.offset + sum(
+            coefficient * (dims[dim] - 1) for dim, coefficient in axis.form.terms)}
+        self._sums: dict[tuple[object, ...], int] = {}
+
+    def key(self, position: Sequence[int]) -> object:
+        """What besides the distances to the edges the sum depends on: where padded windows stand."""
+        if not self.padded:
+            return None
+        return tuple([self.work.ranges[dim].at(position)[0] for axis in self.tensor.axes if axis in self.padded
+                      for dim in axis.dims]), tuple([position[line] for line in self.flat])
+
+    def total(self, cells: Cells, position: Sequence[int]) -> int:
+        """The sum at these positions, with the iterations along each line in ``cells``."""
+        count = prod(len(cells[line][0]) for line in self.irrelevant)
+        if not self.flat:
+            for axis in self.tensor.axes:
+                count *= self._axis(axis, cells, position)
+            return count
+        if self.padded:
+            return count * self._points(cells, position)
+        lines = {self.work.case.nest.line_of(dim)[0] for dim in self.tensor.dims} & set(cells)
+        for line in [*self.flat, *sorted(lines)]:
+            count *= sum(length for _, length in cells[line][0])
+        return count
+
+    def _axis(self, axis: Axis, cells: Cells, position: Sequence[int]) -> int:
+        nest = self.work.case.nest
+        runs = [cells[nest.line_of(dim)[0]][0] for dim in axis.dims]
+        if len(runs) == 1 and axis not in self.padded:
+            return sum(length for _, length in runs[0])
+        starts = [self.work.ranges[dim].at(position)[0] if axis in self.padded else 0 for dim in axis.dims]
+        key = (axis, tuple(starts), *runs)
+        found = self._sums.get(key)
+        if found is None:
+            found = self._sums[key] = _images(axis, starts, runs) if axis in self.padded else _unclipped(axis, runs)
+        return found
+
+    def _points(self, cells: Cells, position: Sequence[int]) -> int:
+        """Iterations x PEs whose element lies inside the tensor, where flattened lists meet padding.
+
+        In one iteration at most one dimension of an axis moves over the PEs (checked with the case), so no element
+        is touched twice in it and points can be counted instead of sets.
+        """
+        nest = self.work.case.nest
+        values: dict[str, Ints] = {}
+        for place, line in enumerate(self.flat):
+            points = np.concatenate([np.arange(start, start + length) for start, length in cells[line][0]]) + position[line]
+            shape = [1] * len(self.flat)
+            shape[place] = points.size
+            stride = 1
+            for member in reversed(nest.lines[line].members):
+                start = position[nest.line_of(member.dim)[0]]
+                values[member.dim] = (points // stride % member.count + start).reshape(shape)
+                stride *= member.count
+        inside: Ints = np.ones([1] * len(self.flat), dtype=np.int64)
+        for axis in self.tensor.axes:
+            index: Ints = np.zeros([1] * len(self.flat), dtype=np.int64) + axis.form.offset
+            plain: list[tuple[int, Ints]] = []
+            for dim, coefficient in axis.form.terms:
+                if dim in values:
+                    index = index + coefficient * values[dim]
+                else:
+                    start = self.work.ranges[dim].at(position)[0]
+                    own = np.concatenate([np.arange(offset, offset + length)
+                                          for offset, length in cells[nest.line_of(dim)[0]][0]]) + start
+                    plain.append((coefficient, own))
+            spread: Ints = np.zeros(1, dtype=np.int64)
+            for coefficient, own in plain:
+                spread = (spread[:, None] + coefficient * own[None, :]).ravel()
+            reach = index[..., None] + spread
+            inside = inside * ((reach >= 0) & (reach < axis.extent)).sum(axis=-1)
+        return int(np.broadcast_to(inside, [sum(length for _, length in cells[line][0]) for line in self.flat]).sum())
+
+
+def _images(axis: Axis, starts: Sequence[int], runs: Sequence[tuple[tuple[int, int], ...]]) -> int:
+    """Sum over the product of runs of the size of the axis' image."""
+    coefficients = [coefficient for _, coefficient in axis.form.terms]
+    chosen: list[list[tuple[int, int]]] = [[]]
+    for start, own in zip(starts, runs, strict=True):
+        chosen = [[*before, (start + offset, length)] for before in chosen for offset, length in own]
+    return sum(image_mask(axis, coefficients, ranges).bit_count() for ranges in chosen)
+
+
+def _unclipped(axis: Axis, runs: Sequence[tuple[tuple[int, int], ...]]) -> int:
+    """As ``_images`` where nothing can be clipped: the size depends on the lengths alone."""
+    lengths: list[dict[int, int]] = []
+    for own in runs:
+        found: dict[int, int] = {}
+        for _, length in own:
+            found[length] = found.get(length, 0) + 1
+        lengths.append(found)
+    coefficients = [coefficient for _, coefficient in axis.form.terms]
+    chosen: list[tuple[list[tuple[int, int]], int]] = [([], 1)]
+    for found in lengths:
+        chosen = [([*before, (0, length)], times * count) for before, times in chosen for length, count in found.items()]
+    free = Axis(type(axis.form)(axis.form.terms, 0), 1 + sum(
+        coefficient * max(found) for coefficient, found in zip(coefficients, lengths, strict=True)))
+    return sum(image_mask(free, coefficients, ranges).bit_count() * times for ranges, times in chosen)

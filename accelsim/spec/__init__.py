@@ -1,0 +1,1 @@
+"""What the user declares: chip, operators, workload, mapping."""

@@ -1,0 +1,217 @@
+"""The chip, resolved: memory levels outermost first, the PE array last, links between them; integers only.
+
+Rates are exact fractions of bytes per chip cycle; ``None`` means unlimited. Everything here is proven consistent
+by ``chipfile``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from math import prod
+
+from accelsim.spec.operator import Role, Tensor
+from accelsim.units import DType
+
+
+class Access(Enum):
+    """What a memory port serves: inward and outward transfers, operands read and results written by the array."""
+
+    FILL = "fill"
+    DRAIN = "drain"
+    ARRAY_READ = "array_read"
+    ARRAY_WRITE = "array_write"
+
+
+class MemoryKind(Enum):
+    """Which stall causes waiting for a memory has."""
+
+    DRAM = "dram"
+    SRAM = "sram"
+
+
+class Multicast(Enum):
+    """What a link reads once for several instances: nothing, equal sets, or every element they share."""
+
+    NONE = "none"
+    EQUAL = "equal"
+    OVERLAP = "overlap"
+
+
+class ArrayModel(Enum):
+    """How the array takes time (DESIGN section 3, rule 4)."""
+
+    SYSTOLIC = "systolic"
+    SPATIAL = "spatial"
+    MATRIX = "matrix"
+
+
+@dataclass(frozen=True)
+class Port:
+    """One port of a memory: its rate in bytes per chip cycle and what it serves."""
+
+    name: str
+    rate: Fraction | None
+    accesses: frozenset[Access]
+    tensors: frozenset[str] | None
+
+    def serves(self, access: Access, tensor: Tensor) -> bool:
+        """Whether this access of this tensor goes through here."""
+        return access in self.accesses and (self.tensors is None or tensor_named(self.tensors, tensor))
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A software-managed memory of a level."""
+
+    name: str
+    kind: MemoryKind
+    capacity_bytes: int | None
+    latency_cycles: int
+    granularity_bytes: int
+    ports: tuple[Port, ...]
+    buffers: tuple[tuple[str, int], ...]
+    banks: int | None
+    accumulate: bool
+    tensors: frozenset[str] | None
+
+    def holds(self, tensor: Tensor) -> bool:
+        """Whether the tensor may be bound here."""
+        return self.tensors is None or tensor_named(self.tensors, tensor)
+
+    def port(self, access: Access, tensor: Tensor) -> Port | None:
+        """The first port that serves this access of this tensor."""
+        return next((port for port in self.ports if port.serves(access, tensor)), None)
+
+    def default_buffers(self, tensor: Tensor) -> int:
+        """Slots of a tensor here unless the mapping says otherwise."""
+        slots = dict(self.buffers)
+        return slots.get(tensor.name, slots.get(tensor.role.value, slots.get("", 2)))
+
+
+@dataclass(frozen=True)
+class Level:
+    """One memory level: its memories and how many instances of it each instance of the level above has."""
+
+    name: str
+    memories: tuple[Memory, ...]
+    fanout: tuple[tuple[str, int], ...] = ()
+    lockstep: bool = False
+
+    @property
+    def instances(self) -> int:
+        """Instances per instance of the level above."""
+        return prod(count for _, count in self.fanout)
+
+    def memory_of(self, tensor: Tensor) -> Memory | None:
+        """The memory of this level that serves the tensor."""
+        return next((memory for memory in self.memories if memory.holds(tensor)), None)
+
+
+@dataclass(frozen=True)
+class Array:
+    """The PE array: the last entry. ``intervals``: cycles per iteration of its own loops, by dtype ("" for any)."""
+
+    name: str
+    model: ArrayModel
+    pes: tuple[tuple[str, int], ...]
+    intervals: tuple[tuple[str, int], ...]
+    depth_cycles: int
+    registers: int
+    buffers: int
+    preload: Fraction | None
+    preload_row: bool
+    results: Fraction | None
+    fanout: tuple[tuple[str, int], ...] = ()
+    lockstep: bool = False
+
+    @property
+    def pe_count(self) -> int:
+        """PEs of one instance."""
+        return prod(count for _, count in self.pes)
+
+    def extent(self, axis: str) -> int:
+        """PEs along one axis, 1 if there is no such axis."""
+        return dict(self.pes).get(axis, 1)
+
+    @property
+    def skew_cycles(self) -> int:
+        """Latency of a step: R + C - 2 of a systolic array (operands skewed in, results out) plus its depth."""
+        skew = self.extent("y") + self.extent("x") - 2 if self.model is ArrayModel.SYSTOLIC else 0
+        return skew + self.depth_cycles
+
+    def interval_cycles(self, dtypes: tuple[DType, ...]) -> int:
+        """Cycles per iteration for these operand dtypes: the slowest of them."""
+        table = dict(self.intervals)
+        return max(table.get(dtype.name, table.get("", 1)) for dtype in dtypes)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link between two levels; one, or one for each inner instance."""
+
+    name: str
+    outer: str
+    inner: str
+    tensors: frozenset[str] | None
+    accesses: frozenset[Access]
+    rate: Fraction | None
+    latency_cycles: int
+    granularity_bytes: int
+    setup_cycles: int
+    chunk_bytes: int | None
+    request_bytes: int | None
+    outstanding: int | None
+    multicast: Multicast
+    reduce: bool
+    per_instance: bool
+
+    def carries(self, outer: str, inner: str, access: Access, tensor: Tensor) -> bool:
+        """Whether a transfer of this tensor between these levels passes here."""
+        return (
+            (self.outer, self.inner) == (outer, inner)
+            and access in self.accesses
+            and (self.tensors is None or tensor_named(self.tensors, tensor))
+        )
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A hypothetical chip."""
+
+    name: str
+    description: str
+    clock_hz: Fraction
+    levels: tuple[Level, ...]
+    array: Array
+    links: tuple[Link, ...]
+    sources: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    omits: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the levels, outermost first, the array last."""
+        return (*(level.name for level in self.levels), self.array.name)
+
+    def fanout(self, position: int) -> tuple[tuple[str, int], ...]:
+        """Instances of entry ``position`` (the array is the last) per instance of the entry above."""
+        return self.levels[position].fanout if position < len(self.levels) else self.array.fanout
+
+    @property
+    def arrays(self) -> int:
+        """Instances of the PE array on the chip."""
+        return prod(level.instances for level in self.levels) * prod(count for _, count in self.array.fanout)
+
+    def links_between(self, outer: str, inner: str, access: Access, tensor: Tensor) -> tuple[Link, ...]:
+        """The links a transfer passes between two levels, in the order of the file."""
+        return tuple(link for link in self.links if link.carries(outer, inner, access, tensor))
+
+
+def tensor_named(words: frozenset[str], tensor: Tensor) -> bool:
+    """Whether a set of roles and tensor names means this tensor."""
+    return tensor.name in words or tensor.role.value in words
+
+
+ROLES: tuple[str, ...] = tuple(role.value for role in Role)

@@ -1,0 +1,281 @@
+"""A chip as a user writes it, validated key by key, and turned into the chip of integers that everything else sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from accelsim.errors import nearest
+from accelsim.spec.chip import (
+    Access,
+    Array,
+    ArrayModel,
+    Chip,
+    Level,
+    Link,
+    Memory,
+    MemoryKind,
+    Multicast,
+    Port,
+)
+from accelsim.units import Duration, Rate, parse_bytes, parse_duration, parse_frequency, parse_rate
+
+Unlimited = Literal["unlimited"]
+
+
+def _quantity(parse: Callable[[str], Any], example: str, *, unlimited: bool = False) -> Any:
+    def read(value: Any) -> Any:
+        if unlimited and value == "unlimited":
+            return value
+        if not isinstance(value, str):
+            raise ValueError(f"{value!r} has no unit; write a quantity such as \"{example}\"")
+        return parse(value)
+
+    schema: dict[str, Any] = {"type": "string", "examples": [example, *(["unlimited"] if unlimited else [])]}
+    return BeforeValidator(read), WithJsonSchema(schema)
+
+
+_bytes_check, _bytes_schema = _quantity(parse_bytes, "64 KiB")
+_capacity_check, _capacity_schema = _quantity(parse_bytes, "64 KiB", unlimited=True)
+_rate_check, _rate_schema = _quantity(parse_rate, "16 B/cycle", unlimited=True)
+_duration_check, _duration_schema = _quantity(parse_duration, "100 cycles")
+_clock_check, _clock_schema = _quantity(parse_frequency, "1 GHz")
+
+Bytes = Annotated[int, _bytes_check, _bytes_schema]
+Capacity = Annotated[int | Unlimited, _capacity_check, _capacity_schema]
+RateLimit = Annotated[Rate | Unlimited, _rate_check, _rate_schema]
+Latency = Annotated[Duration, _duration_check, _duration_schema]
+Clock = Annotated[Fraction, _clock_check, _clock_schema]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_\-]*$", max_length=64)]
+Count = Annotated[int, Field(ge=1, le=1 << 20, strict=True)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class PortFile(_Strict):
+    """One port of a memory."""
+
+    name: Name
+    serves: list[Literal["fill", "drain", "array_read", "array_write"]] = Field(min_length=1)
+    bandwidth: RateLimit | None = Field(None, description="default: the memory's bandwidth")
+    tensors: list[str] | None = Field(None, description="roles (input, weight, output) or tensor names; default all")
+
+
+class MemoryFile(_Strict):
+    """One memory: capacity, bandwidth, latency, ports, slots."""
+
+    name: Name
+    kind: Literal["dram", "sram"]
+    capacity: Capacity
+    bandwidth: RateLimit
+    latency: Latency = Field(Duration(Fraction(0), "cycle"), description="default: none")
+    granularity: Bytes = Field(1, description="every contiguous run of a transfer is rounded up to it; default 1 B")
+    ports: list[PortFile] | None = Field(None, min_length=1, description="default: fill, drain, array_read, array_write apart")
+    buffers: Count | dict[str, Count] = Field(2, description="slots per tensor; default 2 (double buffering)")
+    banks: Count | None = Field(None, description="slots are allotted in whole banks")
+    accumulate: bool = Field(False, strict=True, description="adds what arrives in place: no partial-sum refills")
+    manages: Literal["software"] = "software"
+    serves: list[str] | None = Field(None, min_length=1, description="roles or tensor names; default all")
+    clock: Clock | None = Field(None, description="own clock domain of its `cycle` values; default the chip's")
+
+
+class LevelFile(_Strict):
+    """A memory level: one memory written in place, or several under `memories`."""
+
+    name: Name
+    kind: Literal["dram", "sram"] | None = None
+    capacity: Capacity | None = None
+    bandwidth: RateLimit | None = None
+    latency: Latency | None = None
+    granularity: Bytes | None = None
+    ports: list[PortFile] | None = None
+    buffers: Count | dict[str, Count] | None = None
+    banks: Count | None = None
+    accumulate: bool | None = Field(None, strict=True)
+    manages: Literal["software"] | None = None
+    serves: list[str] | None = Field(None, min_length=1)
+    clock: Clock | None = None
+    memories: list[MemoryFile] | None = Field(None, min_length=1)
+    instances: dict[Name, Count] | None = Field(None, description="fan-out per instance of the level above")
+    lockstep: bool = Field(False, strict=True, description="the instances run as one, the fullest; traffic summed exactly")
+    array: ArrayFile | None = Field(None, description="the PE array; the last level, and only it")
+
+
+class ArrayFile(_Strict):
+    """The PE array."""
+
+    model: Literal["systolic", "spatial", "matrix"]
+    pes: dict[Name, Count] = Field(description="PEs along each axis; {} is one MAC")
+    interval: Latency | dict[str, Latency] = Field(Duration(Fraction(1), "cycle"),
+                                                   description="cycles per iteration of the array's own loops, or per dtype")
+    depth: Latency = Field(Duration(Fraction(0), "cycle"), description="pipeline latency; systolic adds R + C - 2 itself")
+    registers: Annotated[int, Field(ge=0, le=1 << 20, strict=True)] = Field(
+        0, description="stationary words per PE and buffer; 0: nothing can be bound at the array")
+    buffers: Count = Field(1, description="1: preload between passes; 2: under the previous pass")
+    preload: RateLimit | Literal["row"] | None = Field(None, description="rate into the registers; row: x words a cycle")
+    results: RateLimit | None = Field(None, description="rate at which stationary outputs drain")
+    instances: dict[Name, Count] | None = None
+    lockstep: bool = Field(False, strict=True)
+
+
+class LinkFile(_Strict):
+    """A link between two levels."""
+
+    name: Name
+    from_: str = Field(alias="from")
+    to: str
+    bandwidth: RateLimit
+    tensors: list[str] | None = None
+    serves: list[Literal["fill", "drain"]] = Field(["fill", "drain"], min_length=1)
+    latency: Latency = Duration(Fraction(0), "cycle")
+    granularity: Bytes = 1
+    setup: Latency = Duration(Fraction(0), "cycle")
+    chunk: Bytes | None = None
+    request: Bytes | None = None
+    outstanding: Count | None = None
+    multicast: Literal["none", "equal", "overlap"] = "none"
+    reduce: bool = Field(False, strict=True)
+    per_instance: bool = Field(False, strict=True)
+
+
+class SourceFile(_Strict):
+    """A document that numbers are taken from."""
+
+    id: str
+    text: str
+
+
+class ChipFile(_Strict):
+    """A chip file."""
+
+    name: Name
+    description: str
+    sources: list[SourceFile] = []
+    models: list[str] = []
+    omits: list[str] = []
+    clock: Clock
+    levels: list[LevelFile] = Field(min_length=2)
+    links: list[LinkFile] = []
+
+
+Problem = tuple[tuple[str | int, ...], str, str]
+
+
+def resolve_chip(file: ChipFile) -> tuple[Chip | None, list[Problem]]:
+    """The chip of integers, and every cross-field fault as (path, message, hint)."""
+    problems = _chip_problems(file)
+    if problems:
+        return None, problems
+    levels = tuple(_level(entry, file.clock) for entry in file.levels[:-1])
+    array = _array(file.levels[-1], file.clock)
+    links = tuple(_link(link, file.clock) for link in file.links)
+    return Chip(file.name, file.description, file.clock, levels, array, links,
+                tuple(f"{source.id}: {source.text}" for source in file.sources), tuple(file.models),
+                tuple(file.omits)), []
+
+
+_MEMORY_KEYS = ("kind", "capacity", "bandwidth", "latency", "granularity", "ports", "buffers", "banks", "accumulate",
+                "manages", "serves", "clock")
+
+
+def _chip_problems(file: ChipFile) -> list[Problem]:
+    problems: list[Problem] = []
+    names = [level.name for level in file.levels]
+    problems += _repeats(names, ("levels",), "level")
+    problems += _repeats([link.name for link in file.links], ("links",), "link")
+    for i, level in enumerate(file.levels):
+        last = i == len(file.levels) - 1
+        if (level.array is not None) != last:
+            problems.append((("levels", i), "the PE array is the last level" if level.array is not None
+                             else f"the last level, {level.name}, must be the PE array (key `array`)", ""))
+            continue
+        given = [key for key in _MEMORY_KEYS if getattr(level, key) is not None]
+        if last and (given or level.memories or level.instances):
+            key = (given or (["memories"] if level.memories else ["instances"]))[0]
+            problems.append((("levels", i, key), f"'{key}' is no key of the array's level", "instances go under `array`"))
+        elif not last and level.memories is not None and given:
+            problems.append((("levels", i, given[0]), f"'{given[0]}' beside `memories`; write it in each memory", ""))
+        elif not last and level.memories is None:
+            problems += [(("levels", i), f"missing key '{key}'", "")
+                         for key in ("kind", "capacity", "bandwidth") if getattr(level, key) is None]
+        elif level.memories is not None:
+            problems += _repeats([memory.name for memory in level.memories], ("levels", i, "memories"), "memory")
+    problems += [problem for i, link in enumerate(file.links) for problem in _link_problems(i, link, names)]
+    return problems
+
+
+def _repeats(names: Sequence[str], path: tuple[str | int, ...], what: str) -> list[Problem]:
+    return [((*path, i, "name"), f"a second {what} named {name}", "") for i, name in enumerate(names) if name in names[:i]]
+
+
+def _link_problems(index: int, link: LinkFile, names: Sequence[str]) -> list[Problem]:
+    problems: list[Problem] = []
+    for key, name in (("from", link.from_), ("to", link.to)):
+        if name not in names:
+            problems.append((("links", index, key), f"no level named {name}; allowed: {', '.join(names)}",
+                             nearest(name, names)))
+    if not problems and names.index(link.from_) >= names.index(link.to):
+        problems.append((("links", index, "to"), f"{link.to} is not inside {link.from_}; write the outer level first", ""))
+    if (link.request is None) != (link.outstanding is None):
+        problems.append((("links", index), "`request` and `outstanding` go together", ""))
+    return problems
+
+
+def _level(file: LevelFile, clock: Fraction) -> Level:
+    if file.memories is not None:
+        memories = tuple(_memory(memory, clock) for memory in file.memories)
+    else:
+        given = {key: getattr(file, key) for key in _MEMORY_KEYS if getattr(file, key) is not None}
+        memories = (_memory(MemoryFile.model_construct(name=file.name, **given), clock),)
+    return Level(file.name, memories, tuple((file.instances or {}).items()), file.lockstep)
+
+
+def _rate(rate: Rate | str | None, clock: Fraction, own: Fraction | None) -> Fraction | None:
+    """Bytes per chip cycle; a per-cycle rate of another clock domain is carried over exactly."""
+    if rate is None or isinstance(rate, str):
+        return None
+    if rate.per == "cycle" and own is not None:
+        return rate.bytes * own / clock
+    return rate.per_cycle(clock)
+
+
+def _memory(file: MemoryFile, clock: Fraction) -> Memory:
+    own = file.clock
+    default = _rate(file.bandwidth, clock, own)
+    ports = tuple(Port(port.name, default if port.bandwidth is None else _rate(port.bandwidth, clock, own),
+                       frozenset(Access(word) for word in port.serves),
+                       None if port.tensors is None else frozenset(port.tensors)) for port in file.ports or ())
+    if not ports:
+        ports = tuple(Port(access.value, default, frozenset({access}), None) for access in Access)
+    buffers = tuple(file.buffers.items()) if isinstance(file.buffers, dict) else (("", file.buffers),)
+    return Memory(file.name, MemoryKind(file.kind), None if isinstance(file.capacity, str) else file.capacity,
+                  _cycles(file.latency, clock, own), file.granularity, ports, buffers, file.banks, file.accumulate,
+                  None if file.serves is None else frozenset(file.serves))
+
+
+def _cycles(duration: Duration, clock: Fraction, own: Fraction | None = None) -> int:
+    return duration.cycles(clock) if own is None else duration.cycles(clock, own)
+
+
+def _array(level: LevelFile, clock: Fraction) -> Array:
+    file = level.array
+    assert file is not None, "checked by _chip_problems"
+    table = file.interval if isinstance(file.interval, dict) else {"": file.interval}
+    row = file.preload == "row"
+    return Array(level.name, ArrayModel(file.model), tuple(file.pes.items()),
+                 tuple((name, max(1, _cycles(value, clock))) for name, value in table.items()),
+                 _cycles(file.depth, clock), file.registers, file.buffers,
+                 None if row else _rate(file.preload, clock, None), row, _rate(file.results, clock, None),
+                 tuple((file.instances or {}).items()), file.lockstep)
+
+
+def _link(file: LinkFile, clock: Fraction) -> Link:
+    return Link(file.name, file.from_, file.to, None if file.tensors is None else frozenset(file.tensors),
+                frozenset(Access(word) for word in file.serves), _rate(file.bandwidth, clock, None),
+                _cycles(file.latency, clock), file.granularity, _cycles(file.setup, clock), file.chunk, file.request,
+                file.outstanding, Multicast(file.multicast), file.reduce, file.per_instance)

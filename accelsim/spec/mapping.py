@@ -1,0 +1,87 @@
+"""The mapping: tiling, permutation, spatial assignment and binding (with its buffers); nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accelsim.spec.operator import Operator
+
+REST = "*"
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop over one dimension, or over a flattened list of them (the last one runs fastest).
+
+    ``bound`` is a factor; None stands for ``"*"``: what is left.
+    """
+
+    dims: tuple[str, ...]
+    bound: int | None
+
+    def __str__(self) -> str:
+        name = self.dims[0] if len(self.dims) == 1 else f"[{', '.join(self.dims)}]"
+        return f"{{{name}: {_quoted_rest(self.bound)}}}"
+
+
+@dataclass(frozen=True)
+class MappingLevel:
+    """One entry. ``binding`` None: all that the level's memories serve; ``buffers``: only what differs from the chip."""
+
+    level: str
+    loops: tuple[Loop, ...] = ()
+    spatial: tuple[tuple[str, tuple[Loop, ...]], ...] = ()
+    binding: tuple[str, ...] | None = None
+    buffers: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """Entries outermost first. ``origin`` says where it came from: a file, or the dataflow that wrote it and why."""
+
+    levels: tuple[MappingLevel, ...]
+    origin: str = ""
+
+    def to_yaml(self) -> str:
+        """The mapping as a file that reads back to the same mapping, byte for byte when written again."""
+        lines = ["levels:"]
+        for entry in self.levels:
+            lines.append(f"  - level: {entry.level}")
+            if entry.binding is not None:
+                lines.append(f"    binding: [{', '.join(entry.binding)}]")
+            if entry.buffers:
+                lines.append("    buffers: {" + ", ".join(f"{name}: {count}" for name, count in entry.buffers) + "}")
+            if entry.loops:
+                lines.append(f"    loops: [{', '.join(map(str, entry.loops))}]")
+            if entry.spatial:
+                axes = ", ".join(f"{axis}: [{', '.join(map(str, loops))}]" for axis, loops in entry.spatial)
+                lines.append(f"    spatial: {{{axes}}}")
+        return "\n".join(lines) + "\n"
+
+    def loop_nest(self, operator: Operator) -> str:
+        """The mapping as the loop nest it means, one loop a line."""
+        lines: list[str] = []
+        depth = 0
+        for entry in self.levels:
+            held = ", ".join(entry.binding) if entry.binding is not None else "all it serves"
+            slots = f"; buffers {', '.join(f'{name} {count}' for name, count in entry.buffers)}" if entry.buffers else ""
+            lines.append(f"{'  ' * depth}{entry.level} holds {held or 'nothing'}{slots}")
+            for loop in entry.loops:
+                lines.append(f"{'  ' * depth}for {_counter(loop)}")
+                depth += 1
+            for axis, loops in entry.spatial:
+                for loop in loops:
+                    lines.append(f"{'  ' * depth}parallel on {axis}: {_counter(loop)}")
+                    depth += 1
+        tensors = {tensor.name: ", ".join(str(axis.form) for axis in tensor.axes) for tensor in operator.tensors}
+        factors = " * ".join(f"{name}[{axes}]" for name, axes in tensors.items() if name != operator.output.name)
+        lines.append(f"{'  ' * depth}{operator.output.name}[{tensors[operator.output.name]}] += {factors}")
+        return "\n".join(lines)
+
+
+def _quoted_rest(bound: int | None) -> str:
+    return f'"{REST}"' if bound is None else str(bound)
+
+
+def _counter(loop: Loop) -> str:
+    return f"{', '.join(loop.dims)} in 0..{'rest' if loop.bound is None else loop.bound}"

@@ -1,0 +1,238 @@
+"""From files and names to cases: the verb `read`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from accelsim.errors import DoesNotFit, Fault, SpecError, nearest
+from accelsim.spec.build import make_case, unlocated
+from accelsim.spec.case import Case
+from accelsim.spec.chip import Chip
+from accelsim.spec.chipfile import ChipFile, resolve_chip
+from accelsim.spec.mapping import Mapping
+from accelsim.spec.mappingfile import MappingFile, to_mapping
+from accelsim.spec.operator import Operator, Workload
+from accelsim.spec.overrides import apply_overrides, split_overrides
+from accelsim.spec.workload import WorkloadFile, parse_inline, resolve_workload
+from accelsim.spec.yamlfile import Located, fault, faults_from_pydantic, read_yaml
+
+Chooser = Callable[[Chip, Operator], Mapping]
+LARGEST_FILE_BYTES = 4 << 20
+Part = TypeVar("Part")
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Unmapped:
+    """An operator of the workload that has no case, and why (its faults, exit code 2 or 3)."""
+
+    operator: Operator
+    error: SpecError | DoesNotFit
+
+
+@dataclass(frozen=True)
+class Asked:
+    """All that a run was asked: the chip, the workload, and for each operator a case or why there is none."""
+
+    chip: Chip
+    workload: Workload
+    cases: tuple[Case | Unmapped, ...]
+    texts: tuple[tuple[str, str], ...]
+
+
+def shipped_folder(name: str) -> Path:
+    """Where the shipped `hwconfigs` or `traces` lie: inside the installed package, or beside it in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    inside = package / name
+    return inside if inside.is_dir() else package.parent / name
+
+
+def shipped(kind: str) -> dict[str, Path]:
+    """Names and files of the shipped chips or workloads."""
+    if kind == "chips":
+        return {path.stem: path for path in sorted((shipped_folder("hwconfigs") / "chips").glob("*.yaml"))}
+    return {path.parent.name: path for path in sorted(shipped_folder("traces").glob("*/*.yaml"))
+            if path.stem == path.parent.name}
+
+
+def read_chip(name: str, overrides: Iterable[str] = ()) -> Chip:
+    """A chip by the name of a shipped file or by path. Raises SpecError with all faults of the file."""
+    return _chip(_located(name, "chips"), split_overrides(overrides)["chip"])
+
+
+def _chip(located: Located, overrides: Sequence[tuple[str, Any]]) -> Chip:
+    located = apply_overrides(located, "chip", overrides)
+    chip, problems = resolve_chip(_validated(located, ChipFile))
+    return _whole(located, chip, problems)
+
+
+def read_workload(name: str, overrides: Iterable[str] = ()) -> Workload:
+    """A workload by shipped name, path, or inline text such as ``gemm:m=8,n=8,k=8``."""
+    return _workload(_located(name, "workloads"), split_overrides(overrides)["workload"])
+
+
+def _workload(located: Located, overrides: Sequence[tuple[str, Any]]) -> Workload:
+    located = apply_overrides(located, "workload", overrides)
+    workload, problems = resolve_workload(_validated(located, WorkloadFile))
+    return _whole(located, workload, problems)
+
+
+def read(chip: str, workload: str, mapping: str | None = None, *, choose: Chooser,
+         overrides: Iterable[str] = ()) -> Asked:
+    """Read everything and prove it: the chip, the workload, and a case for each operator.
+
+    ``mapping``: path of a mapping file; operators it does not name, or all without one, get what ``choose`` writes.
+    ``overrides``: ``chip.PATH=VALUE`` and so on. Raises SpecError when a file is wrong; an operator whose mapping
+    does not fit is returned as Unmapped, so that the others still run.
+    """
+    split = split_overrides(overrides)
+    faults: list[Fault] = []
+    chip_file = _try(faults, lambda: _located(chip, "chips"))
+    workload_file = _try(faults, lambda: _located(workload, "workloads"))
+    mapping_file = None if mapping is None else _try(faults, lambda: _located(mapping, "mappings"))
+    found_chip = _try(faults, lambda: _chip(chip_file, split["chip"])) if chip_file else None
+    found_workload = _try(faults, lambda: _workload(workload_file, split["workload"])) if workload_file else None
+    named = None
+    if mapping_file is not None:
+        located = mapping_file
+        named = _try(faults, lambda: _Named.read(located, split["mapping"]))
+    if faults or found_chip is None or found_workload is None:
+        raise SpecError(faults)
+    if named is not None:
+        named.check(found_workload)
+    cases = tuple(_case(found_chip, operator, named, choose, split["mapping"]) for operator in found_workload.operators)
+    texts = tuple((kind, _text(file)) for kind, file in
+                  (("chip", chip_file), ("workload", workload_file), ("mapping", mapping_file)) if file is not None)
+    return Asked(found_chip, found_workload, cases, texts)
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A mapping file: which entries serve which operator."""
+
+    located: Located
+    file: MappingFile
+
+    @staticmethod
+    def read(located: Located, overrides: Sequence[tuple[str, Any]]) -> _Named:
+        located = apply_overrides(located, "mapping", overrides)
+        return _Named(located, _validated(located, MappingFile))
+
+    def check(self, workload: Workload) -> None:
+        names = [operator.name for operator in workload.operators]
+        faults = [fault(self.located, ("operators", name), f"{workload.name} has no operator named '{name}'",
+                        ", ".join(names[:12]), nearest(name, names)) for name in self.file.operators if name not in names]
+        if self.file.levels is None and not self.file.operators:
+            faults.append(fault(self.located, (), "neither `levels` nor `operators`"))
+        if faults:
+            raise SpecError(faults)
+
+    def of(self, operator: Operator) -> tuple[Mapping, tuple[Any, ...]] | None:
+        origin = f"file {self.located.file}"
+        if operator.name in self.file.operators:
+            return to_mapping(self.file.operators[operator.name].levels, origin), ("operators", operator.name)
+        return None if self.file.levels is None else (to_mapping(self.file.levels, origin), ())
+
+
+def _case(chip: Chip, operator: Operator, named: _Named | None, choose: Chooser,
+          overrides: Sequence[tuple[str, Any]]) -> Case | Unmapped:
+    try:
+        stated = named.of(operator) if named is not None else None
+        if named is not None and stated is not None:
+            mapping, prefix = stated
+            located = named.located
+            return make_case(chip, operator, mapping,
+                             lambda path, *rest: fault(located, (*prefix, *path), *rest))
+        mapping = choose(chip, operator)
+        if overrides and named is None:
+            written = _Named.read(read_yaml(mapping.to_yaml(), "mapping"), overrides)
+            changed = written.of(operator)
+            mapping = replace(changed[0], origin=mapping.origin + ", with overrides") if changed else mapping
+        return make_case(chip, operator, mapping, functools.partial(_of_operator, operator.name))
+    except (SpecError, DoesNotFit) as error:
+        return Unmapped(operator, error)
+
+
+def _of_operator(name: str, path: Any, *rest: str) -> Fault:
+    return replace(unlocated(path, *rest), file=f"mapping of {name}")
+
+
+def _located(name: str, kind: str) -> Located:
+    """The file that a name, a path or inline text means."""
+    path = Path(name)
+    if kind == "workloads" and (":" in name and not path.exists()):
+        try:
+            return Located(parse_inline(name), {}, name)
+        except ValueError as error:
+            raise SpecError([Fault(name, 0, 0, "", str(error))]) from None
+    known = shipped(kind) if kind != "mappings" else {}
+    if name in known:
+        path = known[name]
+    elif not path.is_file():
+        what = kind.removesuffix("s")
+        raise SpecError([Fault(name, 0, 0, "", f"no {what} of that name and no such file",
+                               ", ".join(known) + (" or a path" if known else "a path"), nearest(name, list(known)))])
+    try:
+        if path.stat().st_size > LARGEST_FILE_BYTES:
+            raise SpecError([Fault(str(path), 0, 0, "", "larger than 4 MiB")])
+        return read_yaml(path.read_text(encoding="utf-8"), name if name in known else str(path))
+    except UnicodeDecodeError as error:
+        raise SpecError([Fault(str(path), 0, 0, "", f"not UTF-8 text: {error.reason} at byte {error.start}")]) from None
+    except OSError as error:
+        raise SpecError([Fault(str(path), 0, 0, "", f"cannot be read: {error.strerror}")]) from None
+
+
+def _validated(located: Located, model: type[Model]) -> Model:
+    try:
+        return model.model_validate(located.value)
+    except ValidationError as error:
+        faults = faults_from_pydantic(located, error, functools.partial(known_keys, model))
+        raise SpecError([_override(located, item) for item in faults]) from None
+
+
+def _override(located: Located, item: Fault) -> Fault:
+    """A fault at a value that ``-o`` put there names the option instead of the file."""
+    return item if item.line or not located.where else replace(item, file="-o")
+
+
+def known_keys(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
+    """The keys a file may have at a path, for messages about unknown ones."""
+    for part in path:
+        if isinstance(part, str):
+            fields = {info.alias or name: info for name, info in model.model_fields.items()}
+            if part in fields:
+                inner = _models(fields[part].annotation)
+                if inner:
+                    model = inner[0]
+    return [info.alias or name for name, info in model.model_fields.items()]
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in getattr(annotation, "__args__", ()) for model in _models(part)]
+
+
+def _whole(located: Located, part: Part | None, problems: Sequence[tuple[tuple[Any, ...], str, str]]) -> Part:
+    if problems or part is None:
+        raise SpecError([_override(located, fault(located, path, message, "", hint)) for path, message, hint in problems])
+    return part
+
+
+def _try(faults: list[Fault], make: Callable[[], Part]) -> Part | None:
+    try:
+        return make()
+    except SpecError as error:
+        faults += error.faults
+        return None
+
+
+def _text(located: Located) -> str:
+    import json
+    return json.dumps(located.value, default=str, sort_keys=True)

@@ -1,0 +1,83 @@
+"""How large tiles get: the largest image of a level's tile under an index form, for capacity checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+
+from accelsim.spec.nest import Nest
+from accelsim.spec.operator import Axis, Tensor
+
+
+def dim_tile(nest: Nest, entry: int, dim: str, extent: int) -> int:
+    """Elements of a dimension in one tile of an entry (the first tile, which no edge clips).
+
+    For a flattened list that is cut at this entry the cut must be a box (``flattened_box``).
+    """
+    plain, flat = nest.line_of(dim)
+    tile = nest.tiles[entry][plain]
+    if flat is None:
+        return min(tile, extent)
+    line = nest.lines[flat]
+    member = next(member for member in line.members if member.dim == dim)
+    inside = nest.tiles[entry][flat]
+    if inside >= line.extent:
+        outer = tile // _inside(nest, entry, plain, flat)
+        return min(extent, outer * member.count * member.unit)
+    if inside == 1:
+        return min(tile, member.unit)
+    box = flattened_box(tuple(m.count for m in line.members), inside)
+    assert box is not None, "checked when the case was made"
+    return box[line.dims.index(dim)] * member.unit
+
+
+def _inside(nest: Nest, entry: int, plain: int, flat: int) -> int:
+    """Product of the plain loops below the flattened ones, at or inside the entry."""
+    first = next(i for i, loop in enumerate(nest.loops) if loop.line == flat)
+    value = 1
+    for loop in nest.loops[first:]:
+        if loop.line == plain and loop.entry >= entry:
+            value *= loop.bound
+    return value
+
+
+def flattened_box(counts: tuple[int, ...], length: int) -> tuple[int, ...] | None:
+    """The box that every aligned run of ``length`` positions of a flattened list is, or None where it is not one.
+
+    The last dimension runs fastest: a run is a box when it is a whole number of the inner dimensions and divides
+    the dimension it ends in (or that is the first).
+    """
+    box = [1] * len(counts)
+    for i in reversed(range(len(counts))):
+        if length <= counts[i] or i == 0:
+            if i > 0 and counts[i] % length:
+                return None
+            box[i] = min(length, counts[i])
+            return tuple(box)
+        if length % counts[i]:
+            return None
+        box[i] = counts[i]
+        length //= counts[i]
+    return tuple(box)
+
+
+def largest_image(axis: Axis, lengths: Mapping[str, int], extents: Mapping[str, int]) -> int:
+    """Most indices inside the tensor that any tile of these lengths has along an axis (padding is no index)."""
+    dims = axis.dims
+    coefficients = dict(axis.form.terms)
+    spread = sorted({sum(coefficients[dim] * i for dim, i in zip(dims, point, strict=True))
+                     for point in product(*(range(lengths[dim]) for dim in dims))})
+    starts = sorted({sum(coefficients[dim] * start for dim, start in zip(dims, point, strict=True)) + axis.form.offset
+                     for point in product(*(range(0, extents[dim], lengths[dim]) for dim in dims))})
+    if any(start >= 0 and start + spread[-1] < axis.extent for start in starts):
+        return len(spread)
+    return max(sum(0 <= start + index < axis.extent for index in spread) for start in starts)
+
+
+def largest_tile(nest: Nest, entry: int, tensor: Tensor, extents: Mapping[str, int]) -> int:
+    """Most elements that a tile of the tensor has at an entry."""
+    lengths = {dim: dim_tile(nest, entry, dim, extents[dim]) for dim in tensor.dims}
+    elements = 1
+    for axis in tensor.axes:
+        elements *= largest_image(axis, lengths, extents)
+    return elements

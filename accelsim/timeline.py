@@ -1,0 +1,234 @@
+"""The record of a run: exact totals, a binned profile and the rows of a window. The simulation's only output.
+
+Time is kept in sixteenths of a cycle where ports need it (DESIGN section 3, rule 3); totals are exact. Observers only
+watch: leaving the recorder out changes no cycle.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accelsim.stalls import Phase, StallCause
+
+Ints = NDArray[np.int64]
+TICKS = 16
+"""Ticks per cycle."""
+
+CAUSES: tuple[StallCause, ...] = tuple(StallCause)
+PHASES: tuple[Phase, ...] = tuple(Phase)
+BUSY_STATE = 0
+STATES = 1 + len(CAUSES) * len(PHASES)
+
+
+def stall_state(cause: StallCause, phase: Phase) -> int:
+    """The number under which rows and profiles keep a stall."""
+    return 1 + CAUSES.index(cause) * len(PHASES) + PHASES.index(phase)
+
+
+def state_cause(state: int) -> tuple[StallCause, Phase] | None:
+    """The stall that a state number means; None for busy."""
+    return None if state == BUSY_STATE else (CAUSES[(state - 1) // len(PHASES)], PHASES[(state - 1) % len(PHASES)])
+
+
+class LaneKind(Enum):
+    """What a row of the timeline is."""
+
+    ARRAY = "array"
+    PORT = "port"
+    LINK = "link"
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One row of the timeline. ``level``: the level (or link) it belongs to."""
+
+    name: str
+    kind: LaneKind
+    level: str
+
+
+@dataclass
+class Traffic:
+    """Bytes of one tensor at one level, over all its instances; before granularity, except ``waste``."""
+
+    fill_bytes: int = 0
+    drain_bytes: int = 0
+    refill_bytes: int = 0
+    array_read_bytes: int = 0
+    array_write_bytes: int = 0
+    waste_bytes: int = 0
+    fill_elements: int = 0
+    drain_elements: int = 0
+    refill_elements: int = 0
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Ticks per bin, lane and state: ``ticks[lane, state, bin]``; every bin is ``bin_cycles`` long."""
+
+    bin_cycles: int
+    ticks: Ints
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What happened. ``rows``: (lane, first tick, end tick, state, label) inside the window, in order of time."""
+
+    cycles: int
+    lanes: tuple[Lane, ...]
+    totals: Ints
+    profile: Profile
+    rows: Ints
+    window: tuple[int, int]
+    rows_dropped: int
+    labels: tuple[str, ...]
+    traffic: Mapping[tuple[str, str], Traffic]
+    link_bytes: Mapping[str, int]
+    culprits: Mapping[tuple[str, str, str, str], int]
+    counts: Mapping[str, int]
+    first_starts: tuple[int, ...]
+
+    def busy_cycles(self, lane: int) -> float:
+        """Busy cycles of a lane; exact in sixteenths."""
+        return int(self.totals[lane, BUSY_STATE]) / TICKS
+
+    def stall_cycles(self, lane: int) -> dict[tuple[StallCause, Phase], int]:
+        """Stalled cycles of a lane by cause and phase, zeros left out."""
+        return {(cause, phase): int(self.totals[lane, stall_state(cause, phase)]) // TICKS
+                for cause in CAUSES for phase in PHASES if self.totals[lane, stall_state(cause, phase)]}
+
+    def idle_cycles(self, lane: int) -> float:
+        """Cycles of a lane with no work left or yet."""
+        return self.cycles - int(self.totals[lane].sum()) / TICKS
+
+    def save(self, path: Path) -> None:
+        """Write the record to a file (compressed numpy arrays and one JSON text)."""
+        about = {
+            "cycles": self.cycles, "window": self.window, "rows_dropped": self.rows_dropped, "labels": self.labels,
+            "lanes": [(lane.name, lane.kind.value, lane.level) for lane in self.lanes],
+            "bin_cycles": self.profile.bin_cycles,
+            "traffic": [(*key, vars(value)) for key, value in self.traffic.items()],
+            "link_bytes": dict(self.link_bytes), "counts": dict(self.counts), "first_starts": self.first_starts,
+            "culprits": [(*key, value) for key, value in self.culprits.items()],
+        }
+        with path.open("wb") as file:
+            np.savez_compressed(file, about=np.array(json.dumps(about)), totals=self.totals, ticks=self.profile.ticks,
+                                rows=self.rows)
+
+    @staticmethod
+    def load(path: Path) -> Timeline:
+        """Read a record back; raises ValueError where the file is not one."""
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                about = json.loads(str(data["about"]))
+                return Timeline(
+                    about["cycles"], tuple(Lane(name, LaneKind(kind), level) for name, kind, level in about["lanes"]),
+                    data["totals"], Profile(about["bin_cycles"], data["ticks"]), data["rows"],
+                    (about["window"][0], about["window"][1]), about["rows_dropped"], tuple(about["labels"]),
+                    {(level, tensor): Traffic(**values) for level, tensor, values in about["traffic"]},
+                    about["link_bytes"], {(a, b, c, d): value for a, b, c, d, value in about["culprits"]},
+                    about["counts"], tuple(about["first_starts"]))
+        except (KeyError, OSError, TypeError, ValueError, EOFError) as error:
+            raise ValueError(f"{path}: not a saved timeline ({error})") from None
+
+
+@dataclass(frozen=True)
+class RecordOptions:
+    """What to keep: the window in cycles (None: all), at most so many rows in it, and the bins of the profile."""
+
+    window: tuple[int, int] | None = None
+    most_rows: int = 400_000
+    bins: int = 256
+
+
+@dataclass
+class Recorder:
+    """Collects a timeline while the machine runs; rows are worked up in batches."""
+
+    lanes: Sequence[Lane]
+    labels: Sequence[str]
+    options: RecordOptions = field(default_factory=RecordOptions)
+
+    def __post_init__(self) -> None:
+        self._pending: list[tuple[int, int, int, int, int]] = []
+        self._totals: Ints = np.zeros((len(self.lanes), STATES), dtype=np.int64)
+        self._bins: Ints = np.zeros((len(self.lanes), STATES, self.options.bins), dtype=np.int64)
+        self._width = TICKS
+        self._kept: list[Ints] = []
+        self._kept_rows = 0
+        self._dropped = 0
+        self.traffic: dict[tuple[str, str], Traffic] = {}
+        self.link_bytes: dict[str, int] = {}
+        self.culprits: dict[tuple[str, str, str, str], int] = {}
+        self.counts: dict[str, int] = {}
+
+    def row(self, lane: int, start: int, end: int, state: int, label: int) -> None:
+        """A lane was in a state from one tick to another, for a tensor's sake (``label``)."""
+        if end > start:
+            self._pending.append((lane, start, end, state, label))
+            if len(self._pending) >= 8192:
+                self._work_up()
+
+    def count(self, name: str, amount: int = 1) -> None:
+        """Add to a counter of the run."""
+        self.counts[name] = self.counts.get(name, 0) + amount
+
+    def blame(self, cause: StallCause, where: str, whose: str, lane: str, cycles: int) -> None:
+        """Keep whose transfer, at which port, a stall of a lane waited behind."""
+        key = (cause.code, where, whose, lane)
+        self.culprits[key] = self.culprits.get(key, 0) + cycles
+
+    def _work_up(self) -> None:
+        rows: Ints = np.array(self._pending, dtype=np.int64).reshape(-1, 5)
+        self._pending = []
+        if not len(rows):
+            return
+        lane, start, end, state = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3]
+        np.add.at(self._totals, (lane, state), end - start)
+        self._bin(lane, start, end, state)
+        if self.options.window is not None:
+            first, last = self.options.window
+            rows = rows[(end > first * TICKS) & (start < last * TICKS)]
+        room = self.options.most_rows - self._kept_rows
+        if len(rows) > room:
+            self._dropped += len(rows) - room
+            rows = rows[:room]
+        self._kept.append(rows)
+        self._kept_rows += len(rows)
+
+    def _bin(self, lane: Ints, start: Ints, end: Ints, state: Ints) -> None:
+        bins = self.options.bins
+        while int(end.max()) > bins * self._width:
+            folded = self._bins[:, :, 0::2] + self._bins[:, :, 1::2]
+            self._bins[:, :, :bins // 2] = folded
+            self._bins[:, :, bins // 2:] = 0
+            self._width *= 2
+        first, last = start // self._width, (end - 1) // self._width
+        same = first == last
+        np.add.at(self._bins, (lane[same], state[same], first[same]), (end - start)[same])
+        cut = ~same
+        if not cut.any():
+            return
+        lane, state, first, last, start, end = (a[cut] for a in (lane, state, first, last, start, end))
+        np.add.at(self._bins, (lane, state, first), (first + 1) * self._width - start)
+        np.add.at(self._bins, (lane, state, last), end - last * self._width)
+        step: Ints = np.zeros((len(self.lanes), STATES, bins + 1), dtype=np.int64)
+        np.add.at(step, (lane, state, first + 1), self._width)
+        np.add.at(step, (lane, state, last), -self._width)
+        self._bins += np.cumsum(step, axis=2)[:, :, :bins]
+
+    def finish(self, cycles: int, first_starts: Sequence[int]) -> Timeline:
+        """The record of a run that ended at a cycle; ``first_starts``: when each array lane began its first step."""
+        self._work_up()
+        rows = np.concatenate(self._kept) if self._kept else np.zeros((0, 5), dtype=np.int64)
+        rows = rows[np.lexsort((rows[:, 0], rows[:, 1]))]
+        return Timeline(cycles, tuple(self.lanes), self._totals, Profile(max(1, self._width // TICKS), self._bins), rows,
+                        self.options.window or (0, cycles), self._dropped, tuple(self.labels), self.traffic,
+                        self.link_bytes, self.culprits, self.counts, tuple(first_starts))
