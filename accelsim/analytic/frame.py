@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import prod
 from typing import NamedTuple
 
-from accelsim.analytic.lines import Steps, StepLoop
+from accelsim.analytic.lines import StepLoop, Steps
 from accelsim.spec.nest import Nest, NestLoop
 
 Choose = Callable[[NestLoop], bool]
@@ -42,9 +42,7 @@ def frame_of(nest: Nest, entry: int, summed: Choose = every_instance, merged: Ch
     advancing = []
     for place, loop in enumerate(nest.loops):
         own = iterations and loop.axis is None
-        if loop.entry >= entry and not own:
-            tiles[loop.line] *= loop.bound
-        elif loop.axis is not None and merged(loop):
+        if (loop.entry >= entry and not own) or (loop.axis is not None and merged(loop)):
             tiles[loop.line] *= loop.bound
         elif loop.bound > 1 and (loop.axis is None or summed(loop)):
             lines[loop.line].append(StepLoop(place, loop.bound, loop.stride, loop.axis is None))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import ceil
 
 from accelsim.analytic.arrays import first_updates, touched
-from accelsim.analytic.frame import Choose, every_instance, frame_of
+from accelsim.analytic.frame import Choose, Frame, every_instance, frame_of
 from accelsim.analytic.lines import Pairs
 from accelsim.analytic.moves import Factor, changes, every, factors, joint
 from accelsim.analytic.result import Traffic
@@ -134,7 +134,7 @@ def _changes(case: Case, entry: int, tensor: Tensor, summed: Choose, merged: Cho
     return parts, changes(parts, frame)
 
 
-def _without_reductions(case: Case, entry: int, summed: Choose):  # type: ignore[no-untyped-def]
+def _without_reductions(case: Case, entry: int, summed: Choose) -> Frame:
     frame = frame_of(case.nest, entry, summed)
     steps = []
     for line, own in zip(case.nest.lines, frame.steps, strict=True):

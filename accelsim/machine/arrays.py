@@ -29,7 +29,6 @@ class ArrayState:
         self.free = 0
         self.running = False
         self.first_start = -1
-        self._last: Residency | None = None
 
     def reads(self, station: int, seq: int) -> int:
         """Whether a block to come reads a residency of a station, or one before it (1 or 0)."""
@@ -37,18 +36,19 @@ class ArrayState:
             return 0
         return int(self.block.operands[self.node.feeds.index(station)] <= seq)
 
-    def try_start(self) -> None:
-        """Start the next block when the array is free and every operand's residency is ready."""
+    def try_start(self) -> bool:
+        """Start the next block when the array is free and every operand's residency is ready; whether it did."""
         block = self.block
         if block is None or self.running:
-            return
+            return False
         operands = []
         for station, seq in zip(self.node.feeds, block.operands, strict=True):
             residency = self.machine.stations[station].live.get(seq)
             if residency is None or residency.ready < 0:
-                return
+                return False
             operands.append(residency)
         self._start(block, operands)
+        return True
 
     def _start(self, block: Block, operands: list[Residency]) -> None:
         machine, now = self.machine, self.machine.now
@@ -66,7 +66,6 @@ class ArrayState:
             spec = machine.network.stations[residency.station]
             is_late = spec.tensor == machine.network.output or spec.late_release
             (late if is_late else early).append(residency)
-        self._last = next(r for r in operands if machine.network.stations[r.station].tensor == machine.network.output)
         self.running = True
         self.free = run.hold_end
         self._advance(block)
@@ -119,15 +118,11 @@ class ArrayState:
 
     def close(self, end: int) -> None:
         """The run is over: how the array spent the time from its last step to the arrival of its last results."""
-        if self._last is None:
-            return
-        last = self._last
-        while last.drain is None and last.source is not None:
-            last = last.source
-        chain = [last]
-        while chain[-1].source is not None and chain[-1].source.drain is not None:
-            chain.append(chain[-1].source)
-        final = max((one for one in chain if one.drain is not None), key=lambda one: one.drained, default=None)
+        final: Residency | None = None
+        station = self.node.feeds[self.machine.network.output]
+        while station >= 0:
+            final = self.machine.stations[station].last_drained or final
+            station = self.machine.network.stations[station].parent
         if final is None or final.drained <= self.free:
             return
         pieces = self.machine.blame.drained(final, self.free, final.drained, self.number)
@@ -151,7 +146,7 @@ class ArrayState:
         machine.macs += block.macs
         counts = machine.recorder.counts
         for name, amount in (("blocks", 1), ("passes", block.passes), ("hold_cycles", hold),
-                             ("pe_iterations", block.hold * self.node.instances)):
+                             ("array_cycles", block.hold)):
             counts[name] = counts.get(name, 0) + amount
         for place, station in enumerate(self.node.feeds):
             reads, writes = block.all_reads[place], block.all_writes[place]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from accelsim.machine.network import Network
-from accelsim.machine.state import BEFORE, DRAIN, SLOT, SOURCE, Leg, Piece, Residency, Run
+from accelsim.machine.state import DRAIN, SLOT, SOURCE, Leg, Piece, Residency, Run
 from accelsim.stalls import StallCause
 
 WRITEBACK, SYNC, FILL_DRAIN = StallCause.WRITEBACK, StallCause.SYNC, StallCause.ARRAY_FILL_DRAIN
@@ -38,14 +38,14 @@ class Blame:
     def _before_ready(self, residency: Residency, array: int) -> Iterator[Piece]:
         node = residency
         while True:
+            while node.arrived and node.before is not None:
+                node = node.before
             if node.fill is not None:
                 yield from self._transfer(node.fill, node.ready)
                 first = _first(node.fill)
                 if first.requested > node.claimed:
                     yield Piece(SYNC, node.claimed, first.requested, self._network.stations[node.station].level, "multicast")
             why = node.claim_why
-            while why.kind == BEFORE and why.who is not None:
-                node, why = why.who, why.who.claim_why
             if why.kind == SOURCE and why.who is not None:
                 node = why.who
                 continue

@@ -16,7 +16,6 @@ from accelsim.machine.arrays import ArrayState
 from accelsim.machine.blame import Blame
 from accelsim.machine.network import Network, Station
 from accelsim.machine.state import (
-    BEFORE,
     DRAIN,
     SLOT,
     SOURCE,
@@ -31,14 +30,21 @@ from accelsim.plan.schedule import Place, Schedule
 from accelsim.plan.stays import Stay
 from accelsim.timeline import Recorder
 
+Observer = Callable[[int, str, int, str, int, int], None]
+"""Told (cycle, what, entry, tensor, unit, residency) of every claim, ready, released, freed and drained."""
+
 ARBITRATION = 2
 """SimPy priority of the end of a cycle: after every completion (1) of that cycle."""
+
+
+PROGRESS_BLOCKS = 256
+"""Blocks between two reports of progress."""
 
 
 class StationState:
     """A station while it runs: the next stay, those in slots, and those still draining."""
 
-    __slots__ = ("awaited", "draining", "last", "live", "next", "number", "recent", "spec", "stays")
+    __slots__ = ("awaited", "draining", "last", "last_drained", "live", "next", "number", "recent", "spec", "stays")
 
     def __init__(self, number: int, spec: Station, stays: Iterator[Place] | None) -> None:
         self.number = number
@@ -50,6 +56,7 @@ class StationState:
         self.draining: dict[int, Residency] = {}
         self.last: Residency | None = None
         self.awaited: Residency | None = None
+        self.last_drained: Residency | None = None
 
     @property
     def reading(self) -> int | None:
@@ -61,7 +68,7 @@ class Machine:
     """One run of a network. ``run`` returns the cycle in which the last drain arrived."""
 
     def __init__(self, network: Network, schedule: Schedule, recorder: Recorder,
-                 progress: Callable[[int, int], None] | None = None) -> None:
+                 progress: Callable[[int], None] | None = None, observer: Observer | None = None) -> None:
         self.network = network
         self.recorder = recorder
         self.env = simpy.Environment()
@@ -70,6 +77,7 @@ class Machine:
         self.blame = Blame(network)
         self.transfers = Transfers(self)
         self.progress = progress
+        self._observer = observer
         self.stations = [self._station(number, spec, schedule) for number, spec in enumerate(network.stations)]
         self.arrays = [ArrayState(self, number, schedule.blocks(node.unit)) for number, node in enumerate(network.arrays)]
         self._due = False
@@ -79,6 +87,7 @@ class Machine:
         self.finished = 0
         self.macs = 0
         self.events = 0
+        self.blocks = 0
 
     @property
     def now(self) -> int:
@@ -107,6 +116,12 @@ class Machine:
             array.close(self.finished)
         return self.finished
 
+    def tell(self, what: str, residency: Residency) -> None:
+        """Let the observer know; observers only watch."""
+        if self._observer is not None:
+            spec = self.network.stations[residency.station]
+            self._observer(self.now, what, spec.entry, self.network.tensors[spec.tensor], spec.unit, residency.stay.seq)
+
     # -- events -------------------------------------------------------------------------------------------------
 
     def at(self, cycle: int, happen: Callable[[], None]) -> None:
@@ -133,7 +148,10 @@ class Machine:
             while self._claim(station):
                 pass
         for number in sorted(self._starting):
-            self.arrays[number].try_start()
+            if self.arrays[number].try_start():
+                self.blocks += 1
+                if self.progress is not None and not self.blocks % PROGRESS_BLOCKS:
+                    self.progress(self.blocks)
         self._starting.clear()
         self.transfers.arbitrate()
 
@@ -167,21 +185,23 @@ class Machine:
             return False
         why = self._why(source, held, station.awaited, station.last)
         residency = Residency(station.number, stay, source, self.now, why, self._unread(station, stay.seq))
+        residency.before = station.last
         source.readers += 1
         recent.append(residency)
         station.live[stay.seq] = residency
         station.last = residency
         station.awaited = None
+        self.tell("claimed", residency)
         self._advance(station)
         if stay.fill is not None:
             self.transfers.fill(residency)
         else:
-            self.ready(residency)
+            self.filled(residency)
         return True
 
     @staticmethod
     def _why(source: Residency, held: Residency | None, drain: Residency | None, before: Residency | None) -> Why:
-        """What came last of what the claim waited for."""
+        """What came last of what the claim waited for; a claim that waited for the one before shares its reason."""
         found = Why(SOURCE, source) if source.ready > 0 else Why(START, None)
         latest = source.ready
         if held is not None and held.slot_free > latest:
@@ -189,7 +209,7 @@ class Machine:
         if drain is not None and drain.drained > latest:
             found, latest = Why(DRAIN, drain), drain.drained
         if before is not None and before.claimed > latest:
-            found = Why(BEFORE, before)
+            found = before.claim_why
         return found
 
     def _unread(self, station: StationState, seq: int) -> int:
@@ -214,14 +234,30 @@ class Machine:
                 residency.pending -= 1
                 self.check_release(residency, None)
 
+    def filled(self, residency: Residency) -> None:
+        """All that had to move in has; what the tile shares with the one before may still be on its way."""
+        before = residency.before
+        if before is not None and before.ready < 0 and self.network.stations[residency.station].tensor != self.network.output:
+            before.followed = True
+            residency.arrived = True
+            return
+        if not residency.arrived:
+            residency.before = None
+        self.ready(residency)
+
     def ready(self, residency: Residency) -> None:
         """A residency's tile is all there."""
         residency.ready = self.now
+        self.tell("ready", residency)
         spec = self.network.stations[residency.station]
         for child in spec.children:
             self.wake(child)
         for array in spec.arrays:
             self.wake_array(array)
+        if residency.followed:
+            after = self.stations[residency.station].live.get(residency.stay.seq + 1)
+            if after is not None and after.arrived:
+                self.filled(after)
         self.check_release(residency, None)
 
     # -- releases (rule 5) --------------------------------------------------------------------------------------
@@ -237,6 +273,7 @@ class Machine:
         if residency.readers or residency.pending or residency.ready < 0 or residency.released >= 0:
             return
         residency.released = self.now
+        self.tell("released", residency)
         station = self.stations[residency.station]
         if station.spec.parent < 0:
             return
@@ -246,22 +283,30 @@ class Machine:
             self.transfers.drain(residency)
             return
         self.free_slot(residency)
-        assert residency.source is not None
-        self.reader_done(residency.source, residency)
+        self._leave(residency)
 
     def free_slot(self, residency: Residency) -> None:
         """A slot is free: its input is released, or its drain is through."""
         residency.slot_free = self.now
+        self.tell("freed", residency)
         self.wake(residency.station)
 
     def drained(self, residency: Residency) -> None:
         """A drain has arrived."""
         residency.drained = self.now
+        self.tell("drained", residency)
         station = self.stations[residency.station]
         del station.draining[residency.stay.seq]
         if station.next is not None and station.next[0].after == residency.stay.seq:
             station.awaited = residency
         self.finished = max(self.finished, self.now)
-        assert residency.source is not None
+        station.last_drained = residency
         self.wake(residency.station)
-        self.reader_done(residency.source, residency)
+        self._leave(residency)
+
+    def _leave(self, residency: Residency) -> None:
+        """A residency is over: its source has one reader less, and nobody will ask how it came to be."""
+        source = residency.source
+        assert source is not None
+        self.reader_done(source, residency)
+        residency.forget()

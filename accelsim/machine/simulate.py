@@ -12,10 +12,10 @@ from accelsim.timeline import Recorder, RecordOptions, Timeline
 
 
 def simulate(schedule: Schedule, options: RecordOptions | None = None,
-             progress: Callable[[int, int], None] | None = None) -> Timeline:
+             progress: Callable[[int], None] | None = None) -> Timeline:
     """Run a schedule to the end.
 
-    ``progress`` is called now and then with (cycle, blocks done). Raises SimulatorBug when a law of conservation is
+    ``progress`` is called now and then with the number of blocks done. Raises SimulatorBug when a law of conservation is
     broken or nothing can go on: neither is the user's fault.
     """
     network = build_network(schedule)

@@ -136,10 +136,11 @@ class Residency:
     """A residency in its slot. Times are cycles, -1 until they happen.
 
     ``claim_why`` and ``freed_why`` say what let it claim and what ended its last reader: blame follows them.
+    ``before``: the residency before it, until this one is ready.
     """
 
-    __slots__ = ("claim_why", "claimed", "drain", "drained", "fill", "freed_why", "pending", "readers", "ready",
-                 "released", "slot_free", "source", "station", "stay")
+    __slots__ = ("arrived", "before", "claim_why", "claimed", "drain", "drained", "fill", "followed", "freed_why",
+                 "pending", "readers", "ready", "released", "slot_free", "source", "station", "stay")
 
     def __init__(self, station: int, stay: Stay, source: Residency | None, claimed: int, claim_why: Why,
                  pending: int) -> None:
@@ -157,16 +158,26 @@ class Residency:
         self.fill: Leg | None = None
         self.drain: Leg | None = None
         self.freed_why: Residency | Run | None = None
+        # a tile that overlaps the one before is whole when that one is
+        self.before: Residency | None = None
+        self.arrived = False
+        self.followed = False
+
+    def forget(self) -> None:
+        """Let go of the chain behind it, which blame follows only while it is in its slot."""
+        if self.freed_why is not None:
+            self.source = self.before = self.fill = None
+            self.claim_why = Why(START, None)
 
 
 class Why(NamedTuple):
-    """What a claim waited for last: the start of the run, a source tile, a slot's holder, a drain, or the claim before."""
+    """What a claim waited for last: the start of the run, a source tile, a slot's holder or a drain."""
 
     kind: str
     who: Residency | None
 
 
-START, SOURCE, SLOT, DRAIN, BEFORE = "start", "source", "slot", "drain", "before"
+START, SOURCE, SLOT, DRAIN = "start", "source", "slot", "drain"
 
 
 class Piece(NamedTuple):

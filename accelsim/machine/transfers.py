@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 FILL, DRAINING = 0, 1
 
 
+def _over(_: Leg) -> None:
+    """What follows a leg that has already been followed up: nothing; it lets go of what it called."""
+
+
 class Transfers:
     """All transfers of a machine."""
 
@@ -142,7 +146,8 @@ class Transfers:
                     self._machine.at(reaches, partial(self._arrive, leg))
                 return
             bookings.append(Booking(hop, reaches, reaches, reaches, max(reaches, leg.through + leg.latency), ()))
-        leg.done(leg)
+        done, leg.done = leg.done, _over
+        done(leg)
 
     def _arrive(self, leg: Leg) -> None:
         """A transfer's first byte is at a port: it is served at the end of this cycle's round, in tie order."""
@@ -177,7 +182,7 @@ class Transfers:
 
     def _filled(self, residency: Residency, leg: Leg) -> None:
         residency.fill = leg
-        self._machine.at(leg.arrived, partial(self._machine.ready, residency))
+        self._machine.at(leg.arrived, partial(self._machine.filled, residency))
 
     def _left(self, residency: Residency, leg: Leg) -> None:
         machine = self._machine

@@ -135,9 +135,10 @@ def _paths(chip: Chip, operator: Operator, mapping: Mapping, entry_of: list[int]
             elif place < array and chip.levels[place].memory_of(operator.tensor(name)) is None:
                 problems.append(_Problem(("levels", number or 0, "binding", i),
                                          f"no memory of {chip.names[place]} serves {name}"))
-            elif place == array and chip.array.registers == 0:
+            elif place == array and not chip.array.holds(operator.tensor(name)):
+                why = "has no stationary registers" if chip.array.registers == 0 else "holds other tensors stationary"
                 problems.append(_Problem(("levels", number or 0, "binding", i),
-                                         f"{chip.array.name} has no stationary registers; nothing can be bound there"))
+                                         f"{chip.array.name} {why}; {name} cannot be bound there"))
         for tensor in operator.tensors:
             default = binding is None and place < array and chip.levels[place].memory_of(tensor) is not None
             if default or (binding is not None and tensor.name in binding):

@@ -125,6 +125,11 @@ class Array:
     results: Fraction | None
     fanout: tuple[tuple[str, int], ...] = ()
     lockstep: bool = False
+    tensors: frozenset[str] | None = None
+
+    def holds(self, tensor: Tensor) -> bool:
+        """Whether the tensor may be stationary in the registers."""
+        return self.registers > 0 and (self.tensors is None or tensor_named(self.tensors, tensor))
 
     @property
     def pe_count(self) -> int:

@@ -116,6 +116,7 @@ class ArrayFile(_Strict):
     depth: Latency = Field(Duration(Fraction(0), "cycle"), description="pipeline latency; systolic adds R + C - 2 itself")
     registers: Annotated[int, Field(ge=0, le=1 << 20, strict=True)] = Field(
         0, description="stationary words per PE and buffer; 0: nothing can be bound at the array")
+    serves: list[str] | None = Field(None, min_length=1, description="roles or tensor names that may be stationary; default all")
     buffers: Count = Field(1, description="1: preload between passes; 2: under the previous pass")
     preload: RateLimit | Literal["row"] | None = Field(None, description="rate into the registers; row: x words a cycle")
     results: RateLimit | None = Field(None, description="rate at which stationary outputs drain")
@@ -271,7 +272,8 @@ def _array(level: LevelFile, clock: Fraction) -> Array:
                  tuple((name, max(1, _cycles(value, clock))) for name, value in table.items()),
                  _cycles(file.depth, clock), file.registers, file.buffers,
                  None if row else _rate(file.preload, clock, None), row, _rate(file.results, clock, None),
-                 tuple((file.instances or {}).items()), file.lockstep)
+                 tuple((file.instances or {}).items()), file.lockstep,
+                 None if file.serves is None else frozenset(file.serves))
 
 
 def _link(file: LinkFile, clock: Fraction) -> Link:

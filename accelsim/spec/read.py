@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,7 +39,10 @@ class Unmapped:
 
 @dataclass(frozen=True)
 class Asked:
-    """All that a run was asked: the chip, the workload, and for each operator a case or why there is none."""
+    """All that a run was asked: the chip, the workload, and for each operator a case or why there is none.
+
+    ``texts``: the chip and the workload as read, overrides applied, as text that reads back to the same.
+    """
 
     chip: Chip
     workload: Workload
@@ -63,22 +67,20 @@ def shipped(kind: str) -> dict[str, Path]:
 
 def read_chip(name: str, overrides: Iterable[str] = ()) -> Chip:
     """A chip by the name of a shipped file or by path. Raises SpecError with all faults of the file."""
-    return _chip(_located(name, "chips"), split_overrides(overrides)["chip"])
+    return _chip(apply_overrides(_located(name, "chips"), "chip", split_overrides(overrides)["chip"]))
 
 
-def _chip(located: Located, overrides: Sequence[tuple[str, Any]]) -> Chip:
-    located = apply_overrides(located, "chip", overrides)
+def _chip(located: Located) -> Chip:
     chip, problems = resolve_chip(_validated(located, ChipFile))
     return _whole(located, chip, problems)
 
 
 def read_workload(name: str, overrides: Iterable[str] = ()) -> Workload:
     """A workload by shipped name, path, or inline text such as ``gemm:m=8,n=8,k=8``."""
-    return _workload(_located(name, "workloads"), split_overrides(overrides)["workload"])
+    return _workload(apply_overrides(_located(name, "workloads"), "workload", split_overrides(overrides)["workload"]))
 
 
-def _workload(located: Located, overrides: Sequence[tuple[str, Any]]) -> Workload:
-    located = apply_overrides(located, "workload", overrides)
+def _workload(located: Located) -> Workload:
     workload, problems = resolve_workload(_validated(located, WorkloadFile))
     return _whole(located, workload, problems)
 
@@ -93,11 +95,11 @@ def read(chip: str, workload: str, mapping: str | None = None, *, choose: Choose
     """
     split = split_overrides(overrides)
     faults: list[Fault] = []
-    chip_file = _try(faults, lambda: _located(chip, "chips"))
-    workload_file = _try(faults, lambda: _located(workload, "workloads"))
+    chip_file = _try(faults, lambda: apply_overrides(_located(chip, "chips"), "chip", split["chip"]))
+    workload_file = _try(faults, lambda: apply_overrides(_located(workload, "workloads"), "workload", split["workload"]))
     mapping_file = None if mapping is None else _try(faults, lambda: _located(mapping, "mappings"))
-    found_chip = _try(faults, lambda: _chip(chip_file, split["chip"])) if chip_file else None
-    found_workload = _try(faults, lambda: _workload(workload_file, split["workload"])) if workload_file else None
+    found_chip = _try(faults, lambda: _chip(chip_file)) if chip_file else None
+    found_workload = _try(faults, lambda: _workload(workload_file)) if workload_file else None
     named = None
     if mapping_file is not None:
         located = mapping_file
@@ -107,8 +109,8 @@ def read(chip: str, workload: str, mapping: str | None = None, *, choose: Choose
     if named is not None:
         named.check(found_workload)
     cases = tuple(_case(found_chip, operator, named, choose, split["mapping"]) for operator in found_workload.operators)
-    texts = tuple((kind, _text(file)) for kind, file in
-                  (("chip", chip_file), ("workload", workload_file), ("mapping", mapping_file)) if file is not None)
+    texts = tuple((kind, json.dumps(file.value, indent=1)) for kind, file in
+                  (("chip", chip_file), ("workload", workload_file)) if file is not None)
     return Asked(found_chip, found_workload, cases, texts)
 
 
@@ -232,7 +234,3 @@ def _try(faults: list[Fault], make: Callable[[], Part]) -> Part | None:
         faults += error.faults
         return None
 
-
-def _text(located: Located) -> str:
-    import json
-    return json.dumps(located.value, default=str, sort_keys=True)

@@ -65,6 +65,9 @@ def largest_image(axis: Axis, lengths: Mapping[str, int], extents: Mapping[str, 
     """Most indices inside the tensor that any tile of these lengths has along an axis (padding is no index)."""
     dims = axis.dims
     coefficients = dict(axis.form.terms)
+    reach = sum(coefficient * (extents[dim] - 1) for dim, coefficient in axis.form.terms) + axis.form.offset
+    if len(dims) == 1 and axis.form.offset >= 0 and reach < axis.extent:
+        return lengths[dims[0]]
     spread = sorted({sum(coefficients[dim] * i for dim, i in zip(dims, point, strict=True))
                      for point in product(*(range(lengths[dim]) for dim in dims))})
     starts = sorted({sum(coefficients[dim] * start for dim, start in zip(dims, point, strict=True)) + axis.form.offset

@@ -1,0 +1,109 @@
+"""The way of a transfer: its stations (ports and links) in order, their rates and latencies, and what it takes alone."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+from typing import NamedTuple
+
+from accelsim.spec.case import Case
+from accelsim.spec.chip import Access, Array, Link, Multicast
+from accelsim.spec.operator import Role, Tensor
+
+
+class Station(NamedTuple):
+    """A port or a link that a transfer passes. ``side``: whose load it carries."""
+
+    name: str
+    side: str
+    rate: Fraction | None
+    latency_cycles: int
+    granularity_bytes: int = 1
+    setup_cycles: int = 0
+
+    def service(self, size_bytes: int) -> Fraction:
+        """Cycles that the station is busy with so many bytes: rounded up to granules, then to a sixteenth of a cycle."""
+        if self.rate is None or not size_bytes:
+            return Fraction(0)
+        granules = -(-size_bytes // self.granularity_bytes) * self.granularity_bytes
+        return Fraction(ceil(granules * 16 / self.rate), 16)
+
+
+PARENT, CHILD = "parent", "child"
+
+
+class Route(NamedTuple):
+    """All stations from source to destination."""
+
+    stations: tuple[Station, ...]
+    multicast: bool
+    reduces: bool
+
+    @property
+    def latency_cycles(self) -> int:
+        """Latencies that every transfer pays one after another."""
+        return sum(station.latency_cycles for station in self.stations)
+
+    def held_cycles(self, size_bytes: int) -> int:
+        """Service at the slowest station: the stations pass a transfer through, so that only one shows."""
+        return ceil(max(station.service(size_bytes) + station.setup_cycles for station in self.stations))
+
+    def alone_cycles(self, size_bytes: int) -> int:
+        """From the request to the arrival when nothing else moves; nothing moves in no time."""
+        return self.latency_cycles + self.held_cycles(size_bytes) if size_bytes else 0
+
+    def through_cycles(self, size_bytes: int) -> int:
+        """From the request until the last station has served it: the destination's latency does not count."""
+        return self.alone_cycles(size_bytes) - self.stations[-1].latency_cycles if size_bytes else 0
+
+
+def route(case: Case, entry: int, tensor: Tensor, access: Access) -> Route:
+    """The way between an entry and its parent: inward for fills and refills, outward for drains."""
+    parent = case.parent(entry, tensor.name)
+    assert parent is not None, "asked away from home only"
+    outer, inner = case.chip.names[parent], case.chip.names[entry]
+    links = case.chip.links_between(outer, inner, access, tensor)
+    ends = [_memory(case, parent, tensor, access, PARENT), *(_link(link) for link in links),
+            _memory(case, entry, tensor, access, CHILD)]
+    if access is Access.DRAIN:
+        ends = [ends[-1], *ends[1:-1], ends[0]]
+    return Route(tuple(ends), any(link.multicast is not Multicast.NONE for link in links),
+                 any(link.reduce for link in case.chip.links_between(outer, inner, Access.DRAIN, tensor)))
+
+
+def port_name(case: Case, entry: int, tensor: Tensor, access: Access) -> str:
+    """Level, memory (where it is not the level's only one) and port."""
+    memory = case.memory(entry, tensor)
+    level = case.chip.names[entry]
+    if memory is None:
+        return f"{level} {'preload' if access is Access.FILL else 'results'}"
+    port = memory.port(access, tensor)
+    return f"{level if memory.name == level else f'{level}.{memory.name}'} {port.name if port else access.value} port"
+
+
+def _memory(case: Case, entry: int, tensor: Tensor, access: Access, side: str) -> Station:
+    memory = case.memory(entry, tensor)
+    name = port_name(case, entry, tensor, access)
+    if memory is None:
+        array = case.chip.array
+        return Station(name, side, _preload(array, case, tensor) if access is Access.FILL else array.results, 0)
+    port = memory.port(access, tensor)
+    return Station(name, side, port.rate if port else None, memory.latency_cycles, memory.granularity_bytes)
+
+
+def _preload(array: Array, case: Case, tensor: Tensor) -> Fraction | None:
+    """Rate into the stationary registers; by rows it is one word for each column and cycle."""
+    if not array.preload_row:
+        return array.preload
+    bits = case.operator.accumulator.bits if tensor.role is Role.OUTPUT else tensor.dtype.bits
+    return Fraction(array.extent("x") * bits, 8)
+
+
+def _link(link: Link) -> Station:
+    """A link's rate is also at most what its outstanding requests carry within its latency."""
+    rate = link.rate
+    if link.request_bytes is not None and link.outstanding is not None and link.latency_cycles:
+        cap = Fraction(link.request_bytes * link.outstanding, link.latency_cycles)
+        rate = cap if rate is None else min(rate, cap)
+    return Station(f"{link.name} link", CHILD if link.per_instance else PARENT, rate, link.latency_cycles,
+                   link.granularity_bytes, link.setup_cycles)

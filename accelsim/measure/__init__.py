@@ -1,0 +1,1 @@
+"""From a timeline to numbers: report, stall tree, cross-check, advice. Sees no machine."""

@@ -1,0 +1,177 @@
+"""The verbs strung together: read, plan, estimate, simulate, measure for every operator of a workload."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from accelsim.analytic.auto import AUTO, check_name, write
+from accelsim.analytic.estimate import estimate
+from accelsim.analytic.result import Estimate
+from accelsim.errors import AccelsimError, Fault, LimitExceeded, SpecError
+from accelsim.machine.simulate import simulate
+from accelsim.measure.report import Failed, OperatorReport, RunReport, measure
+from accelsim.plan.schedule import Schedule
+from accelsim.spec.case import Case
+from accelsim.spec.read import Asked, Unmapped, read
+from accelsim.timeline import RecordOptions, Timeline
+from accelsim.version import RESULTS_VERSION, VERSION
+
+MOST_STEPS = 5_000_000
+"""Steps and transfers that a run may take unless it is told otherwise."""
+
+Progress = Callable[[str, int, int], None]
+"""Told (operator, steps done, steps expected) now and then."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run is asked besides its files; all of it that changes a number is in the provenance."""
+
+    mapping: str | None = None
+    dataflow: str = AUTO
+    overrides: tuple[str, ...] = ()
+    record: RecordOptions = RecordOptions()
+    most_steps: int = MOST_STEPS
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run: its report, and what happened in each operator that ran (None for the others)."""
+
+    asked: Asked
+    report: RunReport
+    timelines: tuple[Timeline | None, ...]
+
+
+def ask(chip: str, workload: str, options: Options) -> Asked:
+    """Read the files of a run. Raises SpecError with every fault."""
+    check_name(options.dataflow)
+    return read(chip, workload, options.mapping, choose=partial(write, options.dataflow), overrides=options.overrides)
+
+
+def run(chip: str, workload: str, options: Options | None = None, progress: Progress | None = None) -> Finished:
+    """Simulate every operator of a workload on a chip, one after another, each from a cold start.
+
+    ``chip`` and ``workload``: names of shipped files, paths, or inline text (``gemm:m=64,n=64,k=64``). An operator
+    whose mapping does not fit, or that would exceed the limit of steps, is reported as failed; the others run.
+    """
+    options = options or Options()
+    asked = ask(chip, workload, options)
+    reports: list[OperatorReport | Failed] = []
+    timelines: list[Timeline | None] = []
+    for item in asked.cases:
+        report, timeline = _one(item, options, progress)
+        reports.append(report)
+        timelines.append(timeline)
+    return Finished(asked, _report(asked, reports, options), tuple(timelines))
+
+
+def _one(item: Case | Unmapped, options: Options, progress: Progress | None) -> tuple[OperatorReport | Failed, Timeline | None]:
+    if isinstance(item, Unmapped):
+        return failed(item), None
+    guess = estimate(item)
+    try:
+        _check_size(item, guess, options.most_steps)
+    except LimitExceeded as error:
+        operator = item.operator
+        return Failed(operator.name, operator.kind, operator.repeat, str(error), error.exit_code), None
+    told = None if progress is None else partial(_tell, progress, item.operator.name, guess.steps)
+    timeline = simulate(Schedule(item), options.record, told)
+    return measure(item, timeline, guess), timeline
+
+
+def failed(item: Unmapped) -> Failed:
+    """An operator without a case, as the report shows it."""
+    operator = item.operator
+    return Failed(operator.name, operator.kind, operator.repeat, str(item.error), item.error.exit_code)
+
+
+def _tell(progress: Progress, name: str, expected: int, done: int) -> None:
+    progress(name, done, expected)
+
+
+def _check_size(case: Case, guess: Estimate, most: int) -> None:
+    size = guess.steps + guess.transfers
+    if size > most:
+        raise LimitExceeded(f"{case.operator.name}: {guess.steps:,} tile steps and {guess.transfers:,} transfers exceed the "
+                            f"limit of {most:,}; raise it (--most-steps {size}) or map larger tiles")
+
+
+def _report(asked: Asked, reports: list[OperatorReport | Failed], options: Options) -> RunReport:
+    return RunReport(asked.chip.name, asked.workload.name, asked.chip.clock_hz, tuple(reports), provenance(asked, options))
+
+
+def provenance(asked: Asked, options: Options) -> dict[str, object]:
+    """Where the numbers come from: version, hashes of the inputs as read, options. No clock, no host."""
+    hashes = {kind: hashlib.sha256(text.encode()).hexdigest()[:16] for kind, text in asked.texts}
+    for i, item in enumerate(asked.cases):
+        if isinstance(item, Case):
+            hashes[f"mapping.{i}"] = hashlib.sha256(item.mapping.to_yaml().encode()).hexdigest()[:16]
+    return {"accelsim": VERSION, "results_version": RESULTS_VERSION, "inputs": hashes,
+            "options": {"dataflow": options.dataflow, "mapping": options.mapping, "overrides": list(options.overrides)}}
+
+
+def save(finished: Finished, folder: Path) -> None:
+    """Write a run so that it can be measured and drawn again without simulating."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for kind, text in finished.asked.texts:
+        (folder / f"{kind}.yaml").write_text(text + "\n", encoding="utf-8")
+    lines, origins = ["operators:"], {}
+    for item in finished.asked.cases:
+        if isinstance(item, Case):
+            lines.append(f"  {json.dumps(item.operator.name)}:")
+            lines += [f"    {line}" for line in item.mapping.to_yaml().splitlines()]
+            origins[item.operator.name] = item.mapping.origin
+    (folder / "mapping.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    about = {"format": 1, "origins": origins, "provenance": finished.report.provenance,
+             "failed": [vars(one) for one in finished.report.failed]}
+    (folder / "run.json").write_text(json.dumps(about, indent=1, sort_keys=True, default=str) + "\n", encoding="utf-8")
+    for i, timeline in enumerate(finished.timelines):
+        if timeline is not None:
+            timeline.save(folder / f"operator-{i:03d}.npz")
+
+
+def load(folder: Path) -> Finished:
+    """Read a saved run and measure it again. Raises SpecError where the folder holds none."""
+    try:
+        about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        origins, lost = about["origins"], {one["name"]: Failed(**one) for one in about["failed"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SpecError([Fault(str(folder), 0, 0, "", f"not a saved run ({error})", "a folder written by --save")]) from None
+    mapping = folder / "mapping.yaml"
+    named = str(mapping) if origins else None
+    asked = read(str(folder / "chip.yaml"), str(folder / "workload.yaml"), named, choose=partial(write, AUTO))
+    reports: list[OperatorReport | Failed] = []
+    timelines: list[Timeline | None] = []
+    cases: list[Case | Unmapped] = []
+    for i, item in enumerate(asked.cases):
+        operator = item.operator
+        if operator.name in lost or isinstance(item, Unmapped):
+            reports.append(lost.get(operator.name) or failed(item) if isinstance(item, Unmapped) else lost[operator.name])
+            timelines.append(None)
+            cases.append(item)
+            continue
+        item = replace(item, mapping=replace(item.mapping, origin=origins.get(operator.name, item.mapping.origin)))
+        try:
+            timeline = Timeline.load(folder / f"operator-{i:03d}.npz")
+        except ValueError as error:
+            raise SpecError([Fault(str(folder), 0, 0, "", str(error))]) from None
+        reports.append(measure(item, timeline, estimate(item)))
+        timelines.append(timeline)
+        cases.append(item)
+    report = RunReport(asked.chip.name, asked.workload.name, asked.chip.clock_hz, tuple(reports), about["provenance"])
+    return Finished(replace(asked, cases=tuple(cases)), report, tuple(timelines))
+
+
+def estimates(chip: str, workload: str, options: Options) -> tuple[Asked, Iterable[tuple[Case, Estimate] | Unmapped]]:
+    """The closed form alone, operator by operator."""
+    asked = ask(chip, workload, options)
+    return asked, [item if isinstance(item, Unmapped) else (item, estimate(item)) for item in asked.cases]
+
+
+__all__ = ["AccelsimError", "Finished", "Options", "ask", "estimates", "load", "run", "save"]

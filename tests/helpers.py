@@ -1,0 +1,216 @@
+"""Chips, operators, mappings and runs in a line or two, for tests; built from the spec's own classes."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from accelsim.machine.network import build_network
+from accelsim.machine.simpy_driver import Machine
+from accelsim.plan.schedule import Schedule
+from accelsim.spec.affine import parse_affine
+from accelsim.spec.build import make_case
+from accelsim.spec.case import Case
+from accelsim.spec.chip import Access, Array, ArrayModel, Chip, Level, Link, Memory, MemoryKind, Multicast, Port
+from accelsim.spec.mapping import Loop, Mapping, MappingLevel
+from accelsim.spec.operator import Axis, Operator, Role, Tensor
+from accelsim.spec.operators import OPERATOR_KINDS, Options
+from accelsim.spec.read import Unmapped, read
+from accelsim.timeline import Recorder, RecordOptions, Timeline
+from accelsim.units import DTYPES
+
+KINDS = {kind.word: kind for kind in OPERATOR_KINDS}
+TRANSFERS = frozenset({Access.FILL, Access.DRAIN})
+ARRAY = frozenset({Access.ARRAY_READ, Access.ARRAY_WRITE})
+Rate = int | str | Fraction | None
+Fanout = tuple[tuple[str, int], ...]
+
+
+# -- chips ----------------------------------------------------------------------------------------------------------
+
+
+def rate_of(rate: Rate) -> Fraction | None:
+    return None if rate is None else Fraction(rate)
+
+
+def ports_of(rate: Rate, ports: str, tensors: str = "") -> tuple[Port, ...]:
+    """`shared`: one port for fills and drains; `apart`: one each; `own`: one for each direction of each tensor.
+
+    The array's reads and writes are unlimited; `all`: one port for everything, the array's too.
+    """
+    pace = rate_of(rate)
+    free = Port("array", None, ARRAY, None)
+    if ports == "all":
+        return (Port("port", pace, TRANSFERS | ARRAY, None),)
+    if ports == "shared":
+        return Port("port", pace, TRANSFERS, None), free
+    if ports == "apart":
+        return (*(Port(access.value, pace, frozenset({access}), None) for access in (Access.FILL, Access.DRAIN)), free)
+    assert ports == "own"
+    return (*(Port(f"{name}_{access.value}", pace, frozenset({access}), frozenset({name}))
+              for name in tensors for access in (Access.FILL, Access.DRAIN)), free)
+
+
+def level(name: str, rate: Rate = None, latency: int = 0, *, ports: str | tuple[Port, ...] = "apart", tensors: str = "",
+          fanout: Fanout = (), lockstep: bool = False, kind: MemoryKind | None = None, **rest: Any) -> Level:
+    """A level of one memory; unlimited, without latency and unbounded unless told."""
+    made = ports_of(rate, ports, tensors) if isinstance(ports, str) else ports
+    options: dict[str, Any] = {"capacity_bytes": None, "granularity_bytes": 1, "buffers": (("", 2),), "banks": None,
+                               "accumulate": False, "tensors": None} | rest
+    kind = kind or (MemoryKind.DRAM if name == "DRAM" else MemoryKind.SRAM)
+    return Level(name, (Memory(name, kind, latency_cycles=latency, ports=made, **options),), fanout, lockstep)
+
+
+def array(pes: Fanout = (), **rest: Any) -> Array:
+    """An array of one MAC per cycle unless told; its registers may hold anything."""
+    options: dict[str, Any] = {"name": "PE", "model": ArrayModel.SPATIAL, "intervals": (("", 1),), "depth_cycles": 0,
+                               "registers": 1 << 20, "buffers": 1, "preload": None, "preload_row": False,
+                               "results": None} | rest
+    return Array(pes=pes, **options)
+
+
+def systolic(rows: int, columns: int, **rest: Any) -> Array:
+    options: dict[str, Any] = {"model": ArrayModel.SYSTOLIC, "preload_row": True} | rest
+    return array((("x", columns), ("y", rows)), **options)
+
+
+def link(outer: str, inner: str, rate: Rate = None, latency: int = 0, **rest: Any) -> Link:
+    options: dict[str, Any] = {"tensors": None, "accesses": TRANSFERS, "granularity_bytes": 1, "setup_cycles": 0,
+                               "chunk_bytes": None, "request_bytes": None, "outstanding": None,
+                               "multicast": Multicast.NONE, "reduce": False, "per_instance": False,
+                               "name": f"{outer}-{inner}"} | rest
+    return Link(outer=outer, inner=inner, rate=rate_of(rate), latency_cycles=latency, **options)
+
+
+def chip(levels: list[Level], pe: Array | None = None, links: tuple[Link, ...] = ()) -> Chip:
+    return Chip("test", "", Fraction(10**9), tuple(levels), pe or array(), links)
+
+
+# -- operators ------------------------------------------------------------------------------------------------------
+
+
+def operator(kind: str, dtype: str = "fp32", accumulator: str | None = None, options: Options | None = None,
+             output_dtype: str | None = None, **dims: int) -> Operator:
+    """A shipped operator. `output_dtype`: the output's own type."""
+    shipped = KINDS[kind]
+    axes = shipped.spatial_axes
+    body = shipped.body({dim: dims.get(dim, 1) for dim in shipped.dims},
+                        options or Options((1,) * axes, (1,) * axes, (0,) * axes))
+    tensors = tuple(Tensor(name, body.roles[name], own, DTYPES[
+        output_dtype if output_dtype and body.roles[name] is Role.OUTPUT else dtype]) for name, own in body.tensors.items())
+    return Operator(kind, kind, body.dims, tensors, DTYPES[accumulator or dtype])
+
+
+def gemm(m: int, n: int, k: int, dtype: str = "fp32", accumulator: str | None = None) -> Operator:
+    return operator("gemm", dtype, accumulator, m=m, n=n, k=k)
+
+
+def custom(dims: dict[str, int], output: str, dtype: str = "fp32", accumulator: str | None = None,
+           extents: dict[str, list[int]] | None = None, output_dtype: str | None = None, **tensors: list[str]) -> Operator:
+    """An operator of one's own; an axis is as long as its form reaches unless `extents` says otherwise."""
+    found = []
+    for name, forms in tensors.items():
+        axes = []
+        for i, text in enumerate(forms):
+            form = parse_affine(text)
+            reach = sum(c * (dims[dim] - 1) for dim, c in form.terms) + form.offset + 1
+            axes.append(Axis(form, extents[name][i] if extents and name in extents else max(1, reach)))
+        kind = output_dtype if output_dtype and name == output else dtype
+        found.append(Tensor(name, Role.OUTPUT if name == output else Role.INPUT, tuple(axes), DTYPES[kind]))
+    return Operator("custom", "custom", dims, tuple(found), DTYPES[accumulator or dtype])
+
+
+# -- mappings and cases ---------------------------------------------------------------------------------------------
+
+
+def loops(text: str) -> tuple[Loop, ...]:
+    """`k2 m* c,r,s:4`: two plain loops (the second over what is left) and one over a flattened list."""
+    found = []
+    for word in text.split():
+        names, _, bound = word.rpartition(":") if ":" in word else (word[0], "", word[1:])
+        found.append(Loop(tuple(names.split(",")), None if bound == "*" else int(bound)))
+    return tuple(found)
+
+
+def entry(name: str, temporal: str = "", binding: str | None = None, buffers: dict[str, int] | None = None,
+          **spatial: str) -> MappingLevel:
+    """One entry; `binding` are tensor names with blanks between, `x="m4"` spreads over instances or PEs."""
+    return MappingLevel(name, loops(temporal), tuple((axis, loops(text)) for axis, text in spatial.items()),
+                        None if binding is None else tuple(binding.split()), tuple((buffers or {}).items()))
+
+
+def make(on: Chip, what: Operator, *entries: MappingLevel) -> Case:
+    return make_case(on, what, Mapping(entries))
+
+
+def from_files(chip_name: str, workload: str, mapping: str, *overrides: str) -> Case:
+    """A case read exactly as a user would have it: names, inline text, a mapping file and `-o` overrides."""
+    def none(*_: object) -> Mapping:
+        raise AssertionError("the mapping file names every operator")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "mapping.yaml"
+        path.write_text(mapping, encoding="utf-8")
+        found = read(chip_name, workload, str(path), choose=none, overrides=overrides).cases[0]
+    if isinstance(found, Unmapped):
+        raise found.error
+    return found
+
+
+# -- runs -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Event:
+    """What an observer was told."""
+
+    cycle: int
+    what: str
+    entry: int
+    tensor: str
+    unit: int
+    residency: int
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run with what the observer saw."""
+
+    timeline: Timeline
+    log: list[Event]
+    machine: Machine
+
+    @property
+    def cycles(self) -> int:
+        return self.timeline.cycles
+
+    def times(self, what: str, tensor: str, entry: int = 1, unit: int = 0) -> list[int]:
+        """The cycles of one kind of event at a station, in the order of its residencies."""
+        own = [e for e in self.log if (e.what, e.tensor, e.entry, e.unit) == (what, tensor, entry, unit)]
+        return [e.cycle for e in sorted(own, key=lambda e: e.residency)]
+
+
+def run(case: Case, options: RecordOptions | None = None) -> Ran:
+    log: list[Event] = []
+    schedule = Schedule(case)
+    network = build_network(schedule)
+    recorder = Recorder(network.lanes, network.tensors, options or RecordOptions())
+    machine = Machine(network, schedule, recorder, observer=lambda *told: log.append(Event(*told)))
+    cycles = machine.run()
+    assert machine.macs == case.operator.macs
+    return Ran(recorder.finish(cycles, [one.first_start for one in machine.arrays]), log, machine)
+
+
+def stalls(timeline: Timeline, lane: int = 0) -> dict[str, int]:
+    """Stalled cycles of a lane by cause, over all phases."""
+    found: dict[str, int] = {}
+    for (cause, _), cycles in timeline.stall_cycles(lane).items():
+        found[cause.code] = found.get(cause.code, 0) + cycles
+    return found
+
+
+def phases(timeline: Timeline, lane: int = 0) -> dict[tuple[str, str], int]:
+    """Stalled cycles of a lane by cause and phase."""
+    return {(cause.code, phase.code): cycles for (cause, phase), cycles in timeline.stall_cycles(lane).items()}

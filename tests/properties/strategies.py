@@ -1,0 +1,136 @@
+"""Random operators, chips and mappings, small enough that everything can be counted one by one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import prod
+
+from hypothesis import strategies as st
+
+from accelsim.spec.case import Case
+from accelsim.spec.chip import Access
+from accelsim.spec.operator import Operator, Role
+from accelsim.spec.operators import Options
+
+from ..helpers import chip, custom, entry, level, make, operator
+from ..oracle import machine_oracle as oracle
+
+DTYPE_PAIRS = [("fp32", "fp32", "fp32"), ("int8", "int32", "int8"), ("int8", "int32", "int32"), ("bf16", "fp32", "bf16"),
+               ("bf16", "fp32", "fp32"), ("int16", "int32", "int8")]
+RATES = [None, Fraction(1), Fraction(2), Fraction(4), Fraction(19, 10), Fraction(7, 3), Fraction(1, 3), Fraction(16), Fraction(5)]
+MOST_STEPS = 400
+
+
+def rates() -> st.SearchStrategy[Fraction | None]:
+    return st.one_of(st.sampled_from(RATES), st.fractions(Fraction(1, 4), Fraction(24), max_denominator=16))
+
+
+def latencies() -> st.SearchStrategy[int]:
+    return st.one_of(st.sampled_from([0, 0, 1, 2, 7]), st.integers(0, 40))
+
+
+@st.composite
+def operators(draw: st.DrawFn) -> Operator:
+    """gemm, gemv, batched gemm, convolutions with stride, dilation and padding, depthwise, and invented ones."""
+    dtype, accumulator, output_dtype = draw(st.sampled_from(DTYPE_PAIRS))
+    kind = draw(st.sampled_from(["gemm", "gemm", "gemv", "batched_gemm", "conv1d", "conv2d", "depthwise2d", "own", "own"]))
+    if kind == "own":
+        return draw(own_operators(dtype, accumulator, output_dtype))
+    limits = {"gemm": 6, "gemv": 8, "batched_gemm": 3, "conv1d": 4, "conv2d": 3, "depthwise2d": 3}
+    names = {"gemm": "mnk", "gemv": "nk", "batched_gemm": "bmnk", "conv1d": "nkcpr", "conv2d": "nkcpqrs",
+             "depthwise2d": "ncpqrs"}[kind]
+    dims = {}
+    for dim in names:
+        most = 2 if dim in "nkc" and "conv2d" == kind else limits[kind]
+        dims[dim] = draw(st.integers(1, most))
+    axes = {"conv1d": 1, "conv2d": 2, "depthwise2d": 2}.get(kind, 0)
+    options = None
+    if axes:
+        def each(values: list[int]) -> tuple[int, ...]:
+            return tuple(draw(st.sampled_from(values)) for _ in range(axes))
+        stride, dilation, padding = each([1, 1, 2, 3]), each([1, 1, 2, 3]), each([0, 0, 1, 2])
+        spans = [(dims[p] - 1) * a + (dims[r] - 1) * d + 1 - 2 * b
+                 for (p, r), a, d, b in zip((("p", "r"), ("q", "s")), stride, dilation, padding, strict=False)]
+        options = Options(stride, dilation, padding if min(spans) > 0 else (0,) * axes)
+    return operator(kind, dtype, accumulator, options, output_dtype, **dims)
+
+
+@st.composite
+def own_operators(draw: st.DrawFn, dtype: str, accumulator: str, output_dtype: str) -> Operator:
+    dims = {dim: draw(st.integers(1, 4)) for dim in "abcd"}
+    extents: dict[str, list[int]] = {}
+
+    def axis(tensor: str, names: str) -> str:
+        coefficients = {name: draw(st.integers(1, 3)) for name in names}
+        offset = draw(st.integers(-2, 2))
+        reach = sum(c * (dims[name] - 1) for name, c in coefficients.items()) + offset + 1
+        extents.setdefault(tensor, []).append(max(1, reach + draw(st.integers(-2, 1))))
+        return " + ".join(f"{c}*{name}" for name, c in coefficients.items()) + f" {'-' if offset < 0 else '+'} {abs(offset)}"
+
+    shape = draw(st.sampled_from([["abc", "d"], ["ab", "c"], ["a", "c"], ["c", "bd"], ["ad", "bc"], ["ab"]]))
+    x = [axis("X", names) for names in shape]
+    used = set("".join(shape))
+    y = [dim for dim in "abcd" if dim not in used or draw(st.booleans())] or ["a"]
+    z = list(draw(st.sampled_from(["ab", "a", "acd", "bd", "dba"])))
+    return custom(dims, "Z", dtype, accumulator, extents, output_dtype, X=x, Y=y, Z=z)
+
+
+@st.composite
+def mappings(draw: st.DrawFn, what: Operator, names: list[str]) -> dict[str, str]:
+    """Temporal loops of each level as text: any order, ragged factors, a dimension sometimes twice, sometimes too far."""
+    temporal: dict[str, list[str]] = {name: [] for name in names}
+    for dim, extent in what.dims.items():
+        left = extent
+        for name in reversed(names[1:]):
+            for _ in range(draw(st.sampled_from([0, 1, 1, 1, 2]))):
+                bound = draw(st.integers(1, left + (left > 1 and draw(st.integers(0, 5)) == 0)))
+                if bound > 1 or draw(st.booleans()):
+                    temporal[name].append(f"{dim}{bound}")
+                    left = -(-left // bound)
+        if left > 1 or draw(st.booleans()) or not any(dim == word[0] for words in temporal.values() for word in words):
+            temporal[names[0]].append(f"{dim}{left}")
+    return {name: " ".join(draw(st.permutations(words))) for name, words in temporal.items()}
+
+
+@st.composite
+def cases(draw: st.DrawFn, ports: str | None = None, most_levels: int = 4) -> Case:
+    """A case inside the oracle's scope: one instance and one memory a level, one MAC per cycle, granularity 1 B."""
+    what = draw(operators())
+    names = ["DRAM", "L1", "L2", "L3"][:draw(st.integers(2, most_levels))]
+    tensors = [tensor.name for tensor in what.tensors]
+    levels = [level(name, draw(rates()), draw(latencies()), ports=ports or draw(st.sampled_from(["shared", "apart"])),
+                    accumulate=draw(st.integers(0, 3)) == 0) for name in names]
+    temporal = draw(mappings(what, names))
+    held: dict[str, list[str]] = {name: [] for name in names}
+    for tensor in tensors:
+        path = [name for name in names if draw(st.integers(0, 4))] or [draw(st.sampled_from(names))]
+        if "DRAM" not in path and draw(st.integers(0, 2)):
+            path.append("DRAM")
+        for name in path:
+            held[name].append(tensor)
+    entries = [entry(name, temporal[name], " ".join(held[name]),
+                     {tensor: draw(st.sampled_from([1, 2, 2, 3])) for tensor in held[name]}) for name in names]
+    return make(chip(levels), what, *entries)
+
+
+def steps_of(case: Case) -> int:
+    return prod(loop.bound for loop in case.nest.loops)
+
+
+def to_oracle(case: Case) -> oracle.Problem:
+    """The same case in the oracle's words."""
+    what = case.operator
+    tensors = [oracle.Tensor(t.name, tuple(oracle.Axis(axis.form.terms, axis.form.offset, axis.extent) for axis in t.axes),
+                             t.dtype.bits // 8, what.accumulator.bits // 8, t.role is Role.OUTPUT) for t in what.tensors]
+    memories, binding, buffers, loops = [], [], [], []
+    for place, one in enumerate(case.chip.levels):
+        memory, = one.memories
+        fill, drain = (memory.port(access, what.output) for access in (Access.FILL, Access.DRAIN))
+        assert fill is not None
+        assert drain is not None
+        memories.append(oracle.Memory(one.name, fill.rate, memory.latency_cycles, fill is drain, memory.accumulate))
+        here = {tensor.name for tensor in what.tensors if place in case.paths[tensor.name]}
+        binding.append(here)
+        buffers.append({name: case.slots[place, name] for name in here})
+        loops.append([(case.nest.lines[loop.line].dims[0], loop.bound) for loop in case.nest.own(place)])
+    return oracle.Problem(dict(what.dims), tensors, memories, loops, binding, buffers)
