@@ -214,3 +214,16 @@ def stalls(timeline: Timeline, lane: int = 0) -> dict[str, int]:
 def phases(timeline: Timeline, lane: int = 0) -> dict[tuple[str, str], int]:
     """Stalled cycles of a lane by cause and phase."""
     return {(cause.code, phase.code): cycles for (cause, phase), cycles in timeline.stall_cycles(lane).items()}
+
+
+def brief(case: Case) -> str:
+    """A case in a few lines, to be typed in again."""
+    what = case.operator
+    lines = [f"{what.name} dims {dict(what.dims)} accumulator {what.accumulator.name}"]
+    lines += [f"  {t.name} {t.role.value} {t.dtype.name} [{', '.join(f'{a.form} < {a.extent}' for a in t.axes)}]"
+              for t in what.tensors]
+    for one in case.chip.levels:
+        for memory in one.memories:
+            ports = ", ".join(f"{port.name} {port.rate}" for port in memory.ports)
+            lines.append(f"  {memory.name}: latency {memory.latency_cycles}, ports {ports}, accumulate {memory.accumulate}")
+    return "\n".join(lines) + "\n" + case.mapping.to_yaml()

@@ -5,23 +5,22 @@ from __future__ import annotations
 from itertools import product
 from math import prod
 
-from accelsim.analytic.frame import Choose, every_instance, frame_of
+from accelsim.analytic.frame import Instances
 from accelsim.analytic.images import clip, image
 from accelsim.analytic.lines import EVERY, FIRST, Steps, below, positions
-from accelsim.analytic.moves import Folded, FoldedAxis, every, factors
-from accelsim.spec.case import Case
+from accelsim.analytic.moves import Folded, FoldedAxis
+from accelsim.analytic.tables import Look, Tables, every
 from accelsim.spec.operator import Tensor
 from accelsim.spec.tiles import flattened_box
 
 
-def touched(case: Case, tensor: Tensor) -> int:
+def touched(tables: Tables, tensor: Tensor) -> int:
     """Elements of the tensor that the PEs touch, summed over every iteration of all temporal loops and all instances.
 
     Per iteration and instance an element counts once, however many PEs share it.
     """
-    parts = factors(case.nest, case.operator, tensor, frame_of(case.nest, case.array_entry, iterations=True))
     total = 1
-    for part in parts:
+    for part in tables.factors(_iterations(tables, tables.everywhere), tensor):
         if isinstance(part, Folded) and not _boxes(part):
             total *= _points(part) if _one_to_one(part) else _images(part)
         else:
@@ -29,23 +28,26 @@ def touched(case: Case, tensor: Tensor) -> int:
     return total
 
 
-def first_updates(case: Case, tensor: Tensor) -> int:
+def first_updates(tables: Tables, tensor: Tensor) -> int:
     """Elements of the output that the array gives for the first time: all temporal reduction loops at 0.
 
     Reduction lines only repeat an output's tiles, so the share of the repeats is the share of the updates.
     """
-    frame = frame_of(case.nest, case.array_entry, iterations=True)
-    summed = [(line, steps) for line, steps in zip(case.nest.lines, frame.steps, strict=True)
+    frame = tables.frame(_iterations(tables, tables.everywhere))
+    summed = [(line, steps) for line, steps in zip(tables.case.nest.lines, frame.steps, strict=True)
               if not set(line.dims) & tensor.dims]
     always = prod(below(steps.outside(EVERY), line.extent) for line, steps in summed)
     first = prod(below(steps.outside(FIRST), line.extent) for line, steps in summed)
-    return touched(case, tensor) // always * first
+    return touched(tables, tensor) // always * first
 
 
-def iterations(case: Case, summed: Choose = every_instance) -> int:
+def iterations(tables: Tables, summed: Instances) -> int:
     """Iterations of all temporal loops, the array's own included, that exist."""
-    frame = frame_of(case.nest, case.array_entry, summed, iterations=True)
-    return prod(below(steps.outside(EVERY), steps.extent) for steps in frame.steps)
+    return prod(below(steps.outside(EVERY), steps.extent) for steps in tables.frame(_iterations(tables, summed)).steps)
+
+
+def _iterations(tables: Tables, summed: Instances) -> Look:
+    return Look(tables.case.array_entry, summed, iterations=True)
 
 
 def _boxes(knot: Folded) -> bool:
@@ -79,8 +81,8 @@ def _points(knot: Folded) -> int:
 def _inside(folded: FoldedAxis) -> int:
     """Points of an axis' dimensions whose index lies inside the tensor: the longest is counted, the others walked."""
     form, axis_extent = folded.axis.form, folded.axis.extent
-    terms = sorted(((steps.extent, coefficient) for (_, coefficient), steps in zip(form.terms, folded.lines, strict=True)),
-                   reverse=True)
+    coefficients = [coefficient for _, coefficient in form.terms]
+    terms = sorted(zip((steps.extent for steps in folded.lines), coefficients, strict=True), reverse=True)
     longest, coefficient = terms[0]
     count = 0
     for point in product(*(range(0, extent * c, c) for extent, c in terms[1:])):
@@ -109,9 +111,8 @@ def _images(knot: Folded) -> int:
     shapes = [[_run(dims, counts, units, steps, now, weight) for now, _ in positions(steps, EVERY)]
               for dims, counts, units, steps in zip(knot.dims, knot.counts, _units(knot), knot.lists, strict=True)]
     for folded in knot.axes:
-        for dim, steps, member in zip(folded.axis.dims, folded.lines, folded.members, strict=True):
-            shapes.append([(now * weight[dim],
-                            image(((weight[dim], min(steps.tile, steps.extent - now) if member is None else steps.tile),)))
+        for dim, steps in zip(folded.axis.dims, folded.lines, strict=True):
+            shapes.append([(now * weight[dim], image(((weight[dim], min(steps.tile, steps.extent - now)),)))
                            for now, _ in positions(steps, EVERY)])
     sums: dict[tuple[int, ...], int] = {}
     total = 0
@@ -141,8 +142,9 @@ def _run(dims: tuple[str, ...], counts: tuple[int, ...], units: dict[str, int], 
     places = set()
     for point in range(position, min(position + steps.tile, steps.extent)):
         place = 0
+        rest = point
         for dim, count in zip(reversed(dims), reversed(counts), strict=True):
-            point, index = divmod(point, count)
+            rest, index = divmod(rest, count)
             place += index * units.get(dim, 0) * weight.get(dim, 0)
         places.add(place)
     low = min(places)

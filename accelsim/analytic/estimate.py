@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 from types import MappingProxyType
 
 from accelsim.analytic.credits import credit_bounds
-from accelsim.analytic.frame import Choose, frame_of
+from accelsim.analytic.frame import Instances
 from accelsim.analytic.lines import EVERY, below
 from accelsim.analytic.loads import resource_bounds
 from accelsim.analytic.path import Path, critical_path
 from accelsim.analytic.result import Bound, Estimate
+from accelsim.analytic.tables import Look, Tables
 from accelsim.analytic.traffic import drains, fills, refills, traffic
 from accelsim.spec.case import Case
-from accelsim.spec.nest import NestLoop
 from accelsim.spec.operator import Role
 
 
 def estimate(case: Case) -> Estimate:
     """Traffic, bounds and cycles of a case; the cost is that of its loops line by line, not of its steps."""
-    moved = traffic(case)
-    path = critical_path(case)
-    bounds = (_path_bound(path), *resource_bounds(case, dict(moved), path), *credit_bounds(case, path))
+    tables = Tables(case)
+    moved = traffic(tables)
+    path = critical_path(tables)
+    bounds = (_path_bound(path), *resource_bounds(tables, moved, path), *credit_bounds(tables, path))
     largest = max(bounds, key=lambda bound: bound.cycles)
     return Estimate(
-        traffic=MappingProxyType(dict(moved)), bounds=bounds, cycles=largest.cycles,
-        prologue_cycles=path.prologue_cycles,
+        traffic=MappingProxyType(moved), bounds=bounds, cycles=largest.cycles, prologue_cycles=path.prologue_cycles,
         steady_cycles=largest.cycles - path.prologue_cycles - path.epilogue_cycles,
-        epilogue_cycles=path.epilogue_cycles, bound_by=largest.name, steps=_steps(case), transfers=_transfers(case),
-        array_busy_cycles=path.work_cycles, macs=case.operator.macs)
+        epilogue_cycles=path.epilogue_cycles, bound_by=largest.name, steps=_steps(tables),
+        transfers=_transfers(tables), array_busy_cycles=path.work_cycles, macs=case.operator.macs)
 
 
 def _path_bound(path: Path) -> Bound:
@@ -38,31 +37,26 @@ def _path_bound(path: Path) -> Bound:
                  f"{path.epilogue_cycles:,} cycles, one after another")
 
 
-def _steps(case: Case) -> int:
+def _steps(tables: Tables) -> int:
     """Blocks that array steps are run in: steps of the innermost entry that holds an operand."""
-    frame = frame_of(case.nest, case.deepest_feeding, _alone(case))
+    frame = tables.frame(Look(tables.case.deepest_feeding, _alone(tables)))
     return prod(below(steps.outside(EVERY), steps.extent) for steps in frame.steps)
 
 
-def _transfers(case: Case) -> int:
+def _transfers(tables: Tables) -> int:
     """Fills, refills and drains that move anything."""
-    alone = _alone(case)
-    count = 0
+    case, alone, count = tables.case, _alone(tables), 0
     for tensor in case.operator.tensors:
         for entry in case.paths[tensor.name][1:]:
-            if tensor.role is not Role.OUTPUT:
-                count += _count([fills(case, entry, tensor, alone)])
-            else:
-                count += _count([*drains(case, entry, tensor, alone), refills(case, entry, tensor, alone)])
+            look = Look(entry, alone)
+            moves = ([fills(tables, tensor, look)] if tensor.role is not Role.OUTPUT else
+                     [*drains(tables, tensor, look), refills(tables, tensor, look)])
+            count += sum(sum(sizes.values()) for sizes in moves)
     return count
 
 
-def _count(tables: Sequence[dict[int, int]]) -> int:
-    return sum(sum(table.values()) for table in tables)
-
-
-def _alone(case: Case) -> Choose:
+def _alone(tables: Tables) -> Instances:
     """Instances that run on their own; those in lockstep count as one."""
-    def alone(loop: NestLoop) -> bool:
-        return not case.lockstep(min(loop.entry + 1, case.array_entry))
-    return alone
+    case = tables.case
+    return frozenset(place for place in tables.everywhere
+                     if not case.lockstep(min(case.nest.loops[place].entry + 1, case.array_entry)))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import prod
 from typing import NamedTuple
 
 from accelsim.analytic.lines import StepLoop, Steps
 from accelsim.spec.nest import Nest, NestLoop
 
-Choose = Callable[[NestLoop], bool]
+Instances = frozenset[int]
+"""Places in the nest of the spatial loops whose instances are all counted; the others stay at iteration 0."""
+
+FIRST_INSTANCE: Instances = frozenset()
+"""Only the instance whose spatial iterations are all 0: it has the most steps."""
 
 
 class Frame(NamedTuple):
@@ -19,42 +22,34 @@ class Frame(NamedTuple):
     advancing: tuple[int, ...]
 
 
-def every_instance(loop: NestLoop) -> bool:
-    """Sum over all instances."""
-    return True
-
-
-def first_instance(loop: NestLoop) -> bool:
-    """Look at the instance whose spatial iterations are all 0: it has the most steps."""
-    return False
-
-
-def frame_of(nest: Nest, entry: int, summed: Choose = every_instance, merged: Choose = first_instance,
+def frame_of(nest: Nest, entry: int, summed: Instances, merged: Instances = FIRST_INSTANCE, *,
              iterations: bool = False) -> Frame:
     """Tiles of an entry under its step loops.
 
-    ``summed``: spatial loops whose instances are all counted, the others stay at iteration 0. ``merged``: spatial
-    loops that widen the tile instead (the union of what their instances hold). ``iterations``: one iteration of the
-    array's own temporal loops is a step too, and the tile is what all PEs touch in it.
+    ``merged``: spatial loops that widen the tile instead of being summed over (the union of what their instances
+    hold). ``iterations``: one iteration of the array's own temporal loops is a step too, and the tile is what all PEs
+    touch in it.
     """
     lines: list[list[StepLoop]] = [[] for _ in nest.lines]
     tiles = [1] * len(nest.lines)
     advancing = []
-    for place, loop in enumerate(nest.loops):
-        own = iterations and loop.axis is None
-        if (loop.entry >= entry and not own) or (loop.axis is not None and merged(loop)):
-            tiles[loop.line] *= loop.bound
-        elif loop.bound > 1 and (loop.axis is None or summed(loop)):
-            lines[loop.line].append(StepLoop(place, loop.bound, loop.stride, loop.axis is None))
-            if loop.axis is None:
-                advancing.append(place)
-    steps = tuple(Steps(line.extent, tiles[i], tuple(lines[i])) for i, line in enumerate(nest.lines))
+    for place, (line, bound, stride, own, axis) in enumerate(_loops(nest)):
+        if bound == 1:
+            continue
+        if place in merged or (own >= entry and not (iterations and axis is None)):
+            tiles[line] *= bound
+        elif axis is None:
+            lines[line].append(StepLoop(place, bound, stride, True))
+            advancing.append(place)
+        elif place in summed:
+            lines[line].append(StepLoop(place, bound, stride, False))
+    steps = tuple(Steps(line.extent, tile, tuple(loops))
+                  for line, tile, loops in zip(nest.lines, tiles, lines, strict=True))
     return Frame(steps, tuple(advancing))
 
 
-def whole(steps: Steps) -> bool:
-    """Whether one tile is the whole line."""
-    return steps.tile >= steps.extent
+def _loops(nest: Nest) -> list[tuple[int, int, int, int, str | None]]:
+    return [(loop.line, loop.bound, loop.stride, loop.entry, loop.axis) for loop in nest.loops]
 
 
 def instances(loops: tuple[NestLoop, ...]) -> int:

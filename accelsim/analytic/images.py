@@ -15,7 +15,7 @@ from accelsim.analytic.lines import Pairs, Steps, positions
 
 
 class Run(NamedTuple):
-    """Places that a dimension's interval takes with one length, one length before and one distance to the one before."""
+    """Places of a dimension's interval that share its length, the length before and the distance to the one before."""
 
     length: int
     before: int

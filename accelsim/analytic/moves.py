@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 
 from accelsim.analytic.frame import Frame
 from accelsim.analytic.images import Part, Run, runs, window_pairs
-from accelsim.analytic.lines import EVERY, FIRST, Pairs, Steps, plain_pairs, positions, steps_of
+from accelsim.analytic.lines import Pairs, Steps, plain_pairs, positions, steps_of
 from accelsim.spec.nest import Line, Nest
 from accelsim.spec.operator import Axis, Operator, Tensor
 from accelsim.spec.tiles import flattened_box
@@ -164,33 +164,22 @@ def multiply(one: Pairs, other: Pairs) -> Pairs:
 
 
 def joint(parts: Sequence[Factor], advancing: int) -> Pairs:
-    """The table of all factors together."""
-    result: Pairs = {(1, 1): 1}
+    """The table of all factors together; factors with one entry only scale the others."""
+    size = shared = count = 1
+    tables = []
     for part in parts:
-        result = multiply(result, part.pairs(advancing))
-        if not result:
-            break
+        pairs = part.pairs(advancing)
+        if not pairs:
+            return {}
+        if len(pairs) > 1:
+            tables.append(pairs)
+            continue
+        for (own_size, own_shared), own_count in pairs.items():
+            size, shared, count = size * own_size, shared * own_shared, count * own_count
+    result: Pairs = {(size, shared): count}
+    for pairs in tables:
+        result = multiply(result, pairs)
     return result
-
-
-def changes(parts: Sequence[Factor], frame: Frame) -> Pairs:
-    """(size, kept from before) of each tile that is not the one before, over all steps; the first keeps nothing."""
-    found: Pairs = {}
-    for (size, _), count in joint(parts, FIRST).items():
-        found[size, 0] = found.get((size, 0), 0) + count
-    for advancing in frame.advancing:
-        for key, count in joint(parts, advancing).items():
-            if key[0] != key[1]:
-                found[key] = found.get(key, 0) + count
-    return found
-
-
-def every(parts: Sequence[Factor]) -> dict[int, int]:
-    """Sizes of the tiles over all steps, and how often."""
-    found: dict[int, int] = {}
-    for (size, _), count in joint(parts, EVERY).items():
-        found[size] = found.get(size, 0) + count
-    return found
 
 
 @lru_cache(maxsize=1 << 10)
@@ -221,7 +210,8 @@ def _box(counts: tuple[int, ...], steps: Steps, position: int) -> _Box:
         position, index = divmod(position, count)
         first.append(index)
     first.reverse()
-    return _Box(tuple(first), tuple(min(size, count - index) for size, count, index in zip(box, counts, first, strict=True)))
+    lengths = tuple(min(size, count - index) for size, count, index in zip(box, counts, first, strict=True))
+    return _Box(tuple(first), lengths)
 
 
 def _placed(knot: Folded, axis: FoldedAxis, chosen: tuple[tuple[_Box, _Box], ...]) -> tuple[int, ...]:

@@ -7,10 +7,11 @@ from math import ceil
 from typing import NamedTuple
 
 from accelsim.analytic.arrays import iterations
-from accelsim.analytic.frame import first_instance, frame_of
+from accelsim.analytic.frame import FIRST_INSTANCE
 from accelsim.analytic.lines import FIRST, Steps
-from accelsim.analytic.moves import Plain, Repeated, every, factors, injective, joint
+from accelsim.analytic.moves import Plain, Repeated, injective, joint
 from accelsim.analytic.routes import Route, route
+from accelsim.analytic.tables import Look, Tables, every
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access
 from accelsim.spec.operator import Role, Tensor
@@ -38,25 +39,28 @@ class Path(NamedTuple):
         return self.prologue_cycles + self.work_cycles + self.epilogue_cycles
 
 
-def critical_path(case: Case) -> Path:
+def critical_path(tables: Tables) -> Path:
     """The chain through the instance whose spatial iterations are all 0: it exists whenever any does."""
+    case = tables.case
     output = case.operator.output
-    outward = [route(case, entry, output, Access.DRAIN) for entry in case.paths[output.name][1:]] if always_drains(case) else []
+    inner = case.paths[output.name][1:] if always_drains(case) else ()
+    outward = [route(case, entry, output, Access.DRAIN) for entry in inner]
     skew = case.chip.array.skew_cycles if outward else 0
-    prologue, arrivals = _prologue(case)
-    work = iterations(case, first_instance) * case.interval_cycles
+    prologue, arrivals = _prologue(tables)
+    work = iterations(tables, FIRST_INSTANCE) * case.interval_cycles
     after = skew + sum(way.latency_cycles for way in outward)
     split = any(loop.axis is not None and loop.bound > 1 for loop in case.nest.loops if loop.entry < case.array_entry)
     first_drain = (0 if split else prologue) + case.interval_cycles + skew
-    epilogue = skew + _epilogue(case, output) if outward else 0
+    epilogue = skew + _epilogue(tables, output) if outward else 0
     return Path(prologue, work, epilogue, after, after + case.interval_cycles, first_drain, arrivals)
 
 
-def _prologue(case: Case) -> tuple[int, dict[tuple[int, str], int]]:
+def _prologue(tables: Tables) -> tuple[int, dict[tuple[int, str], int]]:
     """When the first array step can start: every operand's first tile has come down its path.
 
     Per station the services add up, and something precedes the first and follows the last of them.
     """
+    case = tables.case
     arrivals: dict[tuple[int, str], int] = {}
     passes: dict[str, list[tuple[int, Fraction, int]]] = {}
     latest = 0
@@ -64,7 +68,7 @@ def _prologue(case: Case) -> tuple[int, dict[tuple[int, str], int]]:
         if tensor.role is Role.OUTPUT:
             continue
         inner = case.paths[tensor.name][1:]
-        ways = [(route(case, entry, tensor, Access.FILL), first_tile_bytes(case, entry, tensor)) for entry in inner]
+        ways = [(route(case, entry, tensor, Access.FILL), _first_tile_bytes(tables, entry, tensor)) for entry in inner]
         arrival = 0
         for i, (way, size) in enumerate(ways):
             arrivals[inner[i], tensor.name] = arrival
@@ -73,9 +77,10 @@ def _prologue(case: Case) -> tuple[int, dict[tuple[int, str], int]]:
                 _pass(passes, way, size, arrival, later)
             arrival += way.alone_cycles(size)
         latest = max(latest, arrival)
-    shared = (min(head for head, _, _ in own) + ceil(sum(service for _, service, _ in own)) + min(tail for _, _, tail in own)
-              for own in passes.values())
-    return max([latest, *shared]), arrivals
+    for own in passes.values():
+        heads, services, tails = zip(*own, strict=True)
+        latest = max(latest, min(heads) + ceil(sum(services)) + min(tails))
+    return latest, arrivals
 
 
 def _pass(passes: dict[str, list[tuple[int, Fraction, int]]], way: Route, size: int, head: int, later: int) -> None:
@@ -91,24 +96,24 @@ def always_drains(case: Case) -> bool:
     return all(injective(axis, case.operator) for axis in case.operator.output.axes)
 
 
-def first_tile_bytes(case: Case, entry: int, tensor: Tensor) -> int:
+def _first_tile_bytes(tables: Tables, entry: int, tensor: Tensor) -> int:
     """Bytes of the first tile of the first instance."""
-    parts = factors(case.nest, case.operator, tensor, frame_of(case.nest, entry, first_instance))
-    ((size, _),) = joint(parts, FIRST)
+    ((size, _),) = joint(tables.factors(Look(entry, FIRST_INSTANCE), tensor), FIRST)
     return -(-size * tensor.dtype.bits // 8)
 
 
-def _epilogue(case: Case, output: Tensor) -> int:
+def _epilogue(tables: Tables, output: Tensor) -> int:
     """The last tile's drains, one level after the other."""
+    case = tables.case
     bits = min(output.dtype.bits, case.operator.accumulator.bits)
-    return sum(route(case, entry, output, Access.DRAIN).alone_cycles(-(-_last_tile(case, entry, output) * bits // 8))
+    return sum(route(case, entry, output, Access.DRAIN).alone_cycles(-(-_last_tile(tables, entry, output) * bits // 8))
                for entry in case.paths[output.name][1:])
 
 
-def _last_tile(case: Case, entry: int, output: Tensor) -> int:
+def _last_tile(tables: Tables, entry: int, output: Tensor) -> int:
     """Elements of the last tile of the first instance (the smallest tile where an axis is not plain)."""
     size = 1
-    for part in factors(case.nest, case.operator, output, frame_of(case.nest, entry, first_instance)):
+    for part in tables.factors(Look(entry, FIRST_INSTANCE), output):
         if isinstance(part, Plain):
             size *= min(part.steps.tile, part.steps.extent - _last_position(part.steps))
         elif not isinstance(part, Repeated):

@@ -1,4 +1,4 @@
-"""The way of a transfer: its stations (ports and links) in order, their rates and latencies, and what it takes alone."""
+"""The way of a transfer: its stations (ports and links) in order, and how long it takes alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Station(NamedTuple):
     setup_cycles: int = 0
 
     def service(self, size_bytes: int) -> Fraction:
-        """Cycles that the station is busy with so many bytes: rounded up to granules, then to a sixteenth of a cycle."""
+        """Cycles that the station is busy with so many bytes: rounded up to granules, then to sixteenths of a cycle."""
         if self.rate is None or not size_bytes:
             return Fraction(0)
         granules = -(-size_bytes // self.granularity_bytes) * self.granularity_bytes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from accelsim.errors import SimulatorBug
 from accelsim.machine.state import Ahead, Piece, Residency, Run, whole_cycle
 from accelsim.plan.schedule import Block
-from accelsim.stalls import Phase
+from accelsim.stalls import Phase, StallCause
 from accelsim.timeline import BUSY_STATE, TICKS, Traffic, stall_state
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ class ArrayState:
             (late if is_late else early).append(residency)
         self.running = True
         self.free = run.hold_end
+        machine.finished = max(machine.finished, run.output_end)  # where the array writes the home, nothing drains
         self._advance(block)
         if self.node.latency_cycles == 0:
             machine.at(run.hold_end, partial(self._held, run, early + late))
@@ -123,6 +124,10 @@ class ArrayState:
         while station >= 0:
             final = self.machine.stations[station].last_drained or final
             station = self.machine.network.stations[station].parent
+        if final is None and self.free and self.node.latency_cycles:
+            done = self.free + self.node.latency_cycles
+            piece = Piece(StallCause.ARRAY_FILL_DRAIN, self.free, done, "array", "")
+            self._record([piece], self.free, done, Phase.FINISH, self.machine.network.output)
         if final is None or final.drained <= self.free:
             return
         pieces = self.machine.blame.drained(final, self.free, final.drained, self.number)

@@ -81,6 +81,7 @@ class Machine:
         self.stations = [self._station(number, spec, schedule) for number, spec in enumerate(network.stations)]
         self.arrays = [ArrayState(self, number, schedule.blocks(node.unit)) for number, node in enumerate(network.arrays)]
         self._due = False
+        self._next_round: list[Callable[[], None]] = []
         self._claiming: deque[StationState] = deque(self.stations)
         self._queued = set(range(len(self.stations)))
         self._starting: set[int] = set(range(len(self.arrays)))
@@ -125,8 +126,12 @@ class Machine:
     # -- events -------------------------------------------------------------------------------------------------
 
     def at(self, cycle: int, happen: Callable[[], None]) -> None:
-        """Let something happen at a cycle, now or later."""
+        """Let something happen at a cycle; what completes in the present one starts another round (rule 3)."""
         self.events += 1
+        if cycle == self.env.now:
+            self._next_round.append(happen)
+            self.due()
+            return
         event = self.env.timeout(cycle - self.env.now)
         event.callbacks.append(lambda _: happen())
 
@@ -154,6 +159,9 @@ class Machine:
                     self.progress(self.blocks)
         self._starting.clear()
         self.transfers.arbitrate()
+        completed, self._next_round = self._next_round, []
+        for happen in completed:
+            happen()
 
     def wake(self, station: int) -> None:
         """A station may be able to claim."""

@@ -1,9 +1,9 @@
-"""Pictures for papers: where every lane's cycles went along time, and in total. PNG, SVG or PDF by the file's suffix."""
+"""Pictures for papers: where every lane's cycles went along time, and in total. PNG, SVG or PDF by suffix."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +39,7 @@ _PIXELS_PER_BLOCK = 4
 _MOST_TALL_ROWS = 12
 _TITLE_INCHES = 0.16
 _AXIS_INCHES = 0.36
+_LETTERS = "in the blocks: the tensor that a port moves or an array awaits"
 _RGB = np.array([[round(255 * channel) for channel in to_rgb(colour)] for colour in COLOURS], dtype=np.uint8)
 
 
@@ -59,7 +60,7 @@ def draw_timeline(timeline: Timeline, path: Path, *, title: str, window: tuple[i
         layout = _layout(rows, width_inches)
         pixels = round(layout.field * paper.DPI)
         notes = [note] if note else []
-        exact = False
+        blocks: list[_Block] = []
         if not rows_cover(timeline, window):
             drawn = compose_profile(timeline, rows, window)
             window = int(drawn.borders[0]) // TICKS, int(drawn.borders[-1]) // TICKS
@@ -70,15 +71,20 @@ def draw_timeline(timeline: Timeline, path: Path, *, title: str, window: tuple[i
             exact = (all(len(row.lanes) == 1 for row in rows)
                      and most_intervals(timeline, rows, window) <= pixels // _PIXELS_PER_BLOCK)
             drawn = compose_rows(timeline, rows, window, 1 if exact else pixels)
-            if not exact:
+            if exact:
+                blocks = _blocks(timeline, layout, rows, window)
+                notes += [_LETTERS] * any(block.text for block in blocks)
+            else:
                 span = (window[1] - window[0]) / (len(drawn.borders) - 1)
-                notes.append(f"each column of pixels is a stack of the shares of {span:,.4g} cycles")
+                notes.append(f"each column of pixels is a stack of the shares of {span:,.{0 if span >= 100 else 2}f} "
+                             "cycles")
+        notes += _of_the_run(window, timeline.cycles)
         spent = drawn.total()
-        page, axes = _open(layout, title, _legend(rows, spent, window, timeline.cycles), notes, window,
+        page, axes = _open(layout, title, _legend(rows, spent, window), notes, window,
                            paper.TIME_AXIS_INCHES if clock_hz else 0.0)
         _name_rows(page, axes, layout, rows, spent)
-        if exact:
-            _draw_blocks(axes, timeline, layout, rows, window)
+        if blocks:
+            _draw_blocks(axes, layout, blocks)
         else:
             _draw_stacks(axes, drawn, layout, window, pixels)
         paper.cycle_axis(axes, "cycles", layout.field)
@@ -102,18 +108,16 @@ def draw_stall_bars(timeline: Timeline, path: Path, *, title: str, width_inches:
     with paper.house_style():
         layout = _layout(rows, width_inches)
         spent = compose_totals(timeline, rows).total()
-        page, axes = _open(layout, title, _legend(rows, spent, window, timeline.cycles), notes, window, 0.0)
+        page, axes = _open(layout, title, _legend(rows, spent, window), notes, window, 0.0)
         _name_rows(page, axes, layout, rows, spent)
-        corners, colours = [], []
+        blocks: list[_Block] = []
         for number, row in enumerate(rows):
             edges = np.concatenate([[0], spent[number].cumsum()]) / (len(row.lanes) * TICKS)
-            for colour in np.flatnonzero(spent[number]):
-                left, right = float(edges[colour]), float(edges[colour + 1])
-                corners.append((left, right, layout.tops[number], layout.tops[number] + layout.bar))
-                colours.append(COLOURS[colour])
-                share = f"{100 * (right - left) / timeline.cycles:.0f} %"
-                _write_in(axes, layout, corners[-1], share, COLOURS[colour])
-        paper.blocks(axes, corners, colours, layout.field / timeline.cycles)
+            bar = [_Block(float(edges[colour]), float(edges[colour + 1]), layout.tops[number], int(colour),
+                          f"{100 * (edges[colour + 1] - edges[colour]) / timeline.cycles:.0f} %")
+                   for colour in np.flatnonzero(spent[number])]
+            blocks += _fitting(layout, window, bar)
+        _draw_blocks(axes, layout, blocks)
         paper.cycle_axis(axes, "cycles", layout.field)
         page.save(path, title)
 
@@ -132,6 +136,17 @@ class _Layout:
     def height(self) -> float:
         """Of the field."""
         return self.tops[-1] + self.bar + 0.04
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A rectangle from one cycle to another, its top (inches), its colour's number, and what is written in it."""
+
+    first: float
+    last: float
+    top: float
+    colour: int
+    text: str
 
 
 @dataclass(frozen=True)
@@ -190,52 +205,89 @@ def _open(layout: _Layout, title: str, legend: _Legend, notes: Sequence[str], wi
     return page, axes
 
 
-def _legend(rows: Sequence[Row], spent: Ints, window: Window, cycles: int) -> _Legend:
+def _of_the_run(window: Window, cycles: int) -> list[str]:
+    if window == (0, cycles):
+        return []
+    return [f"window: cycles {window[0]:,} to {window[1]:,} of {cycles:,}"]
+
+
+def _legend(rows: Sequence[Row], spent: Ints, window: Window) -> _Legend:
     """Every colour of the picture, the most cycles of the array lanes first."""
     arrays = [number for number, row in enumerate(rows) if row.is_array]
     count = sum(len(rows[number].lanes) for number in arrays)
     ticks = spent[arrays].sum(axis=0)
-    whole = max(1, int(ticks.sum()))
-    shown = [colour for colour in np.argsort(-ticks, kind="stable") if spent[:, colour].any()]
+    shown = [int(colour) for colour in np.argsort(-ticks, kind="stable") if spent[:, colour].any()]
     lines = tuple(LegendLine(COLOURS[colour], NAMES[colour],
-                             (f"{ticks[colour] / TICKS:,.0f}", f"{100 * ticks[colour] / whole:.1f} %"))
+                             (_cycles(int(ticks[colour])), _percent(int(ticks[colour]), int(ticks.sum()))))
                   for colour in shown)
-    whose = rows[arrays[0]].name if count == 1 else f"{count:,} arrays"
     span = f"{window[1] - window[0]:,} cycles"
-    if window != (0, cycles):
-        span += f" ({window[0]:,} to {window[1]:,} of {cycles:,})"
-    return _Legend(f"{whose}, {span}" if count == 1 else f"{whose} \N{MULTIPLICATION SIGN} {span}", lines)
+    heading = f"{rows[arrays[0]].name}: {span}" if count == 1 else f"{count:,} arrays \N{MULTIPLICATION SIGN} {span}"
+    return _Legend(heading, lines)
+
+
+def _cycles(ticks: int) -> str:
+    return "<1" if 0 < ticks < TICKS // 2 else f"{ticks / TICKS:,.0f}"
+
+
+def _percent(part: int, whole: int) -> str:
+    share = 100 * part / max(1, whole)
+    return "<0.1 %" if 0 < share < 0.05 else f"{share:.1f} %"
 
 
 def _name_rows(page: Page, axes: Axes, layout: _Layout, rows: Sequence[Row], spent: Ints) -> None:
     """Names at the left, the busy share at the right."""
     top = axes.get_position().y1 * page.height
-    right = layout.left + layout.field + 0.07
-    page.text(right, top + 0.045, "busy", colour=paper.FAINT_INK)
+    page.text(layout.width - _MARGIN, top + 0.045, "busy", colour=paper.FAINT_INK, align="right")
     for number, row in enumerate(rows):
         y = top - layout.tops[number] - layout.bar / 2 - 0.035
         page.text(layout.left - 0.07, y, paper.shorten(row.name, layout.left - 0.07 - _MARGIN), align="right")
-        share = 100 * spent[number, BUSY] / max(1, spent[number].sum())
-        page.text(layout.width - _MARGIN, y, f"{share:.1f} %", align="right")
+        page.text(layout.width - _MARGIN, y, _percent(int(spent[number, BUSY]), int(spent[number].sum())),
+                  align="right")
 
 
-def _draw_blocks(axes: Axes, timeline: Timeline, layout: _Layout, rows: Sequence[Row], window: Window) -> None:
-    """Every interval as a rectangle; where there is room, with the tensor it was for."""
+def _blocks(timeline: Timeline, layout: _Layout, rows: Sequence[Row], window: Window) -> list[_Block]:
+    """Every interval of the window as a block, on a ground of idle.
+
+    Ports show the tensor they move, arrays the one they wait for; in rows where names fit into most of that time.
+    """
     first, last = window[0] * TICKS, window[1] * TICKS
-    scale = layout.field / (window[1] - window[0])
-    corners = [(float(window[0]), float(window[1]), top, top + layout.bar) for top in layout.tops]
-    colours = [COLOURS[IDLE]] * len(rows)
+    blocks = [_Block(*window, top, IDLE, "") for top in layout.tops]
     table = timeline.rows[(timeline.rows[:, 2] > first) & (timeline.rows[:, 1] < last)]
-    places = {row.lanes[0]: number for number, row in enumerate(rows)}
-    for lane, start, end, state, label in table.tolist():
-        if lane not in places:
-            continue
-        top, colour = layout.tops[places[lane]], state_colour(state)
-        corners.append((max(start, first) / TICKS, min(end, last) / TICKS, top, top + layout.bar))
-        colours.append(COLOURS[colour])
-        if 0 <= label < len(timeline.labels) and (colour == BUSY) != rows[places[lane]].is_array:
-            _write_in(axes, layout, corners[-1], timeline.labels[label], COLOURS[colour])
-    paper.blocks(axes, corners, colours, scale)
+    for number, row in enumerate(rows):
+        found = []
+        for _, start, end, state, label in table[table[:, 0] == row.lanes[0]].tolist():
+            colour = state_colour(state)
+            named = (colour == BUSY) != row.is_array and 0 <= label < len(timeline.labels)
+            found.append(_Block(max(start, first) / TICKS, min(end, last) / TICKS, layout.tops[number], colour,
+                                timeline.labels[label] if named else ""))
+        blocks += _fitting(layout, window, found)
+    return blocks
+
+
+def _fitting(layout: _Layout, window: Window, blocks: Sequence[_Block]) -> list[_Block]:
+    """The blocks without the texts that do not fit; without any where most of what has a text could not show it."""
+    scale = layout.field / (window[1] - window[0])
+    fitted, with_text, shown = [], 0.0, 0.0
+    for block in blocks:
+        cycles = block.last - block.first
+        fits = (block.text and layout.bar > 0.15 and cycles * scale > 0.06
+                and text_inches(block.text) + 0.02 <= cycles * scale)
+        with_text += cycles if block.text else 0.0
+        shown += cycles if fits else 0.0
+        fitted.append(block if fits else replace(block, text=""))
+    return fitted if 2 * shown >= with_text else [replace(block, text="") for block in fitted]
+
+
+def _draw_blocks(axes: Axes, layout: _Layout, blocks: Sequence[_Block]) -> None:
+    first, last = axes.get_xlim()
+    for top in layout.tops:
+        row = [block for block in blocks if block.top == top]
+        paper.blocks(axes, [(block.first, block.last, top, top + layout.bar) for block in row],
+                     [COLOURS[block.colour] for block in row], layout.field / (last - first))
+    for block in blocks:
+        if block.text:
+            axes.text((block.first + block.last) / 2, block.top + layout.bar / 2 + 0.036, block.text,
+                      color=paper.text_colour(COLOURS[block.colour]), ha="center", va="baseline", parse_math=False)
 
 
 def _draw_stacks(axes: Axes, drawn: Composition, layout: _Layout, window: Window, pixels: int) -> None:
@@ -245,14 +297,3 @@ def _draw_stacks(axes: Axes, drawn: Composition, layout: _Layout, window: Window
         image = _RGB[drawn.stack(number, height, pixels)]
         axes.imshow(image, extent=(window[0], window[1], top + layout.bar, top), origin="lower", aspect="auto",
                     interpolation="none")
-
-
-def _write_in(axes: Axes, layout: _Layout, corners: tuple[float, float, float, float], text: str,
-              background: str) -> None:
-    """Text in the middle of a block, where it fits."""
-    left, right, top, bottom = corners
-    first, last = axes.get_xlim()
-    room = (right - left) / (last - first) * layout.field
-    if room > 0.1 and bottom - top > 0.15 and text_inches(text) + 0.05 <= room:
-        axes.text((left + right) / 2, (top + bottom) / 2 + 0.036, text, color=paper.text_colour(background),
-                  ha="center", va="baseline", parse_math=False, clip_on=True)

@@ -94,8 +94,9 @@ def arrange_rows(timeline: Timeline, most_rows: int) -> tuple[tuple[Row, ...], s
 
 
 def group_arrays(timeline: Timeline, arrays: Sequence[int], most_rows: int) -> tuple[Row, ...]:
-    """At most so many rows of neighbouring arrays."""
+    """At most so many rows of neighbouring arrays; equally many in each where a not much larger group allows it."""
     size = -(-len(arrays) // max(1, most_rows))
+    size = next((even for even in range(size, 2 * size + 1) if even and len(arrays) % even == 0), size)
     groups = [tuple(arrays[at:at + size]) for at in range(0, len(arrays), size)] if arrays else []
     return tuple(Row(_joint_name([timeline.lanes[number].name for number in group]), group, True) for group in groups)
 

@@ -185,6 +185,7 @@ class TensorImage:
                 joint.add(cut)
                 self.axes.append(JointImage(cut, nest.lines[cut].extent, nest.tiles[entry][cut]))
         self.lines = frozenset(line for axis in self.axes for line in axis.lines)
+        self._nothing = tuple([IndexSet(0, extent) for extent in self.extents])
 
     @cached_property
     def extents(self) -> tuple[int, ...]:
@@ -193,4 +194,6 @@ class TensorImage:
 
     def at(self, position: Sequence[int]) -> Tile:
         """The tile for positions along all lines."""
-        return tuple([axis.at(position) for axis in self.axes])
+        tile = tuple([axis.at(position) for axis in self.axes])
+        # without an index along one axis the tile is empty wherever it stands along the others
+        return tile if all([axis.count for axis in tile]) else self._nothing

@@ -49,6 +49,8 @@ class Schedule:
         self.units: tuple[tuple[Unit, ...], ...] = tuple(units(case, entry) for entry in range(case.array_entry + 1))
         self._streams: dict[tuple[int, str, int], list[Iterator[Stay]]] = {}
         self._taken: dict[tuple[int, str, int], int] = {}
+        self._ports = [ArrayTraffic(case, tensor) for tensor in case.operator.tensors]
+        self._made: dict[Amounts, tuple[tuple[int, ...], ...]] = {}
         for tensor in case.operator.tensors:
             for entry in case.paths[tensor.name][1:]:
                 self._prepare(entry, tensor)
@@ -103,7 +105,7 @@ class Schedule:
     @cached_property
     def work(self) -> StepWork:
         """What the array does per step."""
-        return StepWork(self.case)
+        return StepWork(self.case, [port.merged and port.shared for port in self._ports])
 
     def blocks(self, unit: int) -> Iterator[Block]:
         """The blocks of one array unit, in order; each unit's can be read once."""
@@ -114,30 +116,29 @@ class Schedule:
         looks = [self._look(feed, tensor.name, owner(own, self.units[feed]))
                  for feed, tensor in zip(feeds, case.operator.tensors, strict=True)]
         inside = [self.steps_between(feed, entry) for feed in feeds]
-        ports = [ArrayTraffic(case, tensor) for tensor in case.operator.tensors]
+        ports = self._ports
         base = own.bases[0]
-        offsets = [tuple(a - b for a, b in zip(other, base, strict=True)) for other in own.bases[1:]]
-        extents = [line.extent for line in case.nest.lines]
+        work = self.work
         for step, position, _, _ in steps(case.nest, case.nest.temporal_above(entry), base):
-            parts, bases = [self.work.at(position, base)], [base]
-            for offset, start in zip(offsets, own.bases[1:], strict=True):
-                moved = [a + b for a, b in zip(position, offset, strict=True)]
-                if all(a < extent for a, extent in zip(moved, extents, strict=True)):
-                    parts.append(self.work.at(moved, start))
-                    bases.append(start)
-            reads, writes, all_reads, all_writes = [], [], [], []
-            for i, port in enumerate(ports):
-                own_parts = port.distinct(parts, bases)
-                taken = [port.read_bytes(part.touched[i], part.first) for part in own_parts]
-                given = [port.write_bytes(part.touched[i]) for part in own_parts]
-                reads.append(port.busiest(taken))
-                writes.append(port.busiest(given))
-                all_reads.append(sum(taken))
-                all_writes.append(sum(given))
-            yield Block(step, max(part.iterations for part in parts) * case.interval_cycles,
-                        max(part.passes for part in parts), sum(part.macs for part in parts),
+            part = work.at(position, base)
+            reads, writes, all_reads, all_writes = self._bytes(part)
+            yield Block(step, part.iterations * case.interval_cycles, part.passes, part.macs,
                         tuple([look.at(step // each) for look, each in zip(looks, inside, strict=True)]),
-                        tuple(reads), tuple(writes), tuple(all_reads), tuple(all_writes))
+                        reads, writes, all_reads, all_writes)
+
+    def _bytes(self, part: Amounts) -> tuple[tuple[int, ...], ...]:
+        """Bytes of a step's reads and writes, through one port and in all; made once for each kind of step."""
+        found = self._made.get(part)
+        if found is None:
+            rows = []
+            for i, port in enumerate(self._ports):
+                one, every = part.touched[i], part.all_touched[i]
+                busiest = every if port.shared else one
+                first = part.all_first if port.shared else part.first
+                rows.append((port.read_bytes(busiest, first), port.write_bytes(busiest),
+                             port.read_bytes(every, part.all_first), port.write_bytes(every)))
+            found = self._made[part] = tuple(zip(*rows, strict=True))
+        return found
 
 
 class Look:
@@ -179,18 +180,11 @@ class ArrayTraffic:
         self.accumulates = memory is not None and memory.accumulate
         self.bits = case.held_type(entry, tensor).bits
         # lockstep instances inside the feeding unit share its ports; instances with a memory each do not
-        self.shared = any(loop.entry >= entry for loop in case.nest.spatial_above(case.array_entry))
+        self.shared = any(loop.entry >= entry and case.lockstep(loop.entry + 1)
+                          for loop in case.nest.spatial_above(case.array_entry))
         links = case.chip.links_between(case.chip.names[entry], case.chip.array.name,
                                         Access.DRAIN if self.output else Access.FILL, tensor)
-        self.lines = sorted({line for dim in tensor.dims for line in case.nest.line_of(dim) if line is not None})
         self.merged = any(link.reduce if self.output else link.multicast is not Multicast.NONE for link in links)
-
-    def distinct(self, parts: list[Amounts], bases: list[tuple[int, ...]]) -> list[Amounts]:
-        """The instances whose elements pass the ports: one of each set where a link multicasts or reduces."""
-        if not self.merged or not self.shared:
-            return parts
-        return list({tuple([base[line] for line in self.lines]): part
-                     for part, base in zip(parts, bases, strict=True)}.values())
 
     def read_bytes(self, touched: int, first: int) -> int:
         """Operands read: each element once per iteration; updates that find nothing to add to read nothing."""
@@ -201,7 +195,3 @@ class ArrayTraffic:
     def write_bytes(self, touched: int) -> int:
         """Results written: each update."""
         return -(-touched * self.bits // 8) if self.output and not self.bound else 0
-
-    def busiest(self, parts: list[int]) -> int:
-        """Bytes through one port: of the fullest instance, or of all that share it."""
-        return sum(parts) if self.shared else max(parts)

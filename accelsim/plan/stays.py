@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from accelsim.plan.images import TensorImage, Tile, elements, overlap
-from accelsim.plan.moves import Load, Move, union_elements
+from accelsim.plan.lockstep import Lane, Part, lanes, merged
+from accelsim.plan.moves import Load, Move
 from accelsim.plan.units import Unit
 from accelsim.plan.walk import Visit, visits
 from accelsim.spec.case import Case
@@ -84,11 +85,25 @@ class Rules:
 
     def moved_out(self, visit: Visit) -> Move | None:
         """What leaves when a visit ends: output tiles, finished ones at the output's width."""
-        if not self.output:
-            return None
+        return Move(elements(visit.tile), self.width_out(visit), visit.tile, None) if self.output else None
+
+    def width_out(self, visit: Visit) -> int:
+        """Bits of an output element that leaves: the accumulator's, unless this visit has finished it."""
         finished = visit.complete and not self.split and not (self.accumulates and visit.returns)
-        dtype = self.tensor.dtype if finished else self.case.operator.accumulator
-        return Move(elements(visit.tile), dtype.bits, visit.tile, None)
+        return (self.tensor.dtype if finished else self.case.operator.accumulator).bits
+
+    def group_in(self, visit: Visit, lane: Lane) -> Part | None:
+        """As ``moved_in`` for all instances of a lane."""
+        if self.output:
+            times = lane.lead_times if self.reduce else lane.times
+            if not visit.returns or self.accumulates or not times:
+                return None
+            return visit.tile, None, times
+        return visit.tile, visit.held, lane.times
+
+    def group_out(self, visit: Visit, lane: Lane) -> Part:
+        """As ``moved_out`` for all instances of a lane."""
+        return visit.tile, None, lane.times
 
 
 def unit_stays(rules: Rules, unit: Unit) -> Iterator[Stay]:
@@ -112,81 +127,47 @@ def _single(rules: Rules, unit: Unit) -> Iterator[Stay]:
         yield stay
 
 
-class _Lane:
-    """One class of equal lockstep instances: its visits, how many instances, and the drain of each tile seen."""
-
-    def __init__(self, walk: Iterator[Visit], count: int, lead: bool) -> None:
-        self.walk = walk
-        self.count = count
-        self.lead = lead
-        self.now: Visit | None = None
-        self.next = next(walk, None)
-        self.drained: dict[Tile, int] = {}
-
-
 def _together(rules: Rules, unit: Unit) -> Iterator[Stay]:
     """Lockstep instances run as one: a stay ends when any instance's tile changes; traffic is summed exactly."""
-    lanes = [_Lane(visits(rules.case.nest, rules.image, rules.loops, base), count, lead)
-             for base, count, lead in _classes(rules, unit)]
+    case = rules.case
+    together = [loop for loop in case.nest.spatial_above(rules.entry) if case.lockstep(loop.entry + 1)]
+    rows = lanes(case, rules.image, rules.loops, unit.bases[0], together)
     seq = 0
     while True:
-        starts = [lane.next.first for lane in lanes if lane.next is not None]
+        starts = [lane.next.first for lane in rows if lane.next is not None]
         if not starts:
             return
         first = min(starts)
-        changed = [lane for lane in lanes if lane.next is not None and lane.next.first == first]
-        fills: list[tuple[Move, int, Visit]] = []
+        fills: list[Part] = []
         after = -1
-        for lane in changed:
+        for lane in rows:
+            if lane.next is None or lane.next.first != first:
+                continue
             lane.now, lane.next = lane.next, next(lane.walk, None)
-            assert lane.now is not None
-            move = rules.moved_in(lane.now, lane.lead)
-            if move is not None:
-                fills.append((move, lane.count, lane.now))
+            load = rules.group_in(lane.now, lane)
+            if load is not None:
+                fills.append(load)
                 if rules.output:
                     after = max(after, lane.drained.get(lane.now.tile, -1))
-        until = min((lane.next.first for lane in lanes if lane.next is not None), default=None)
-        active = [lane for lane in lanes if lane.now is not None and (until is None or lane.now.last < until)]
-        last = max(lane.now.last for lane in active if lane.now is not None) if active else first
-        drains: list[tuple[Move, int, Visit]] = []
-        for lane in lanes:
-            ending = lane.now is not None and (lane.next is None and until is None
-                                               or lane.next is not None and lane.next.first == until)
-            if rules.output and ending and lane.now is not None:
-                move = rules.moved_out(lane.now)
-                if move is not None:
-                    drains.append((move, lane.count, lane.now))
-                    lane.drained[lane.now.tile] = seq
-        yield Stay(seq, first, max(last, first), _load(fills, rules.multicast), bool(fills) and rules.output, after,
-                   _load(drains, Multicast.EQUAL if rules.reduce else Multicast.NONE))
+        until = min((lane.next.first for lane in rows if lane.next is not None), default=None)
+        last = max(lane.now.last for lane in rows if lane.now is not None and (until is None or lane.now.last < until)
+                   and lane.now.last >= first)
+        drains: list[Part] = []
+        bits = case.operator.accumulator.bits
+        for lane in rows:
+            ends = lane.now is not None and (until is None or (lane.next is not None and lane.next.first == until))
+            if not rules.output or lane.now is None or not ends:
+                continue
+            drains.append(rules.group_out(lane.now, lane))
+            bits = rules.width_out(lane.now)
+            lane.drained[lane.now.tile] = seq
+            if lane.next is None:
+                lane.now = None
+        inward = case.operator.accumulator.bits if rules.output else rules.tensor.dtype.bits
+        fill = merged(fills, inward, rules.multicast)
+        yield Stay(seq, first, last, fill, fill is not None and rules.output, after,
+                   merged(drains, bits, Multicast.EQUAL if rules.reduce else Multicast.NONE))
         seq += 1
-
-
-def _classes(rules: Rules, unit: Unit) -> list[tuple[tuple[int, ...], int, bool]]:
-    """Instances whose tiles of this tensor always agree, walked once: (base, how many, takes partial sums)."""
-    nest = rules.case.nest
-    whole = [any(loop.line == line and loop.axis is not None for loop in nest.loops)
-             and nest.tiles[0][line] > nest.lines[line].extent for line in range(len(nest.lines))]
-    found: dict[tuple[object, ...], list[tuple[tuple[int, ...], bool]]] = {}
-    for base, lead in zip(unit.bases, unit.leads, strict=True):
-        key = (lead if rules.output else True,
-               *(start if line in rules.image.lines or whole[line] else 0 for line, start in enumerate(base)))
-        found.setdefault(key, []).append((base, lead))
-    return [(same[0][0], len(same), same[0][1]) for same in found.values()]
-
-
-def _load(moves: list[tuple[Move, int, Visit]], mode: Multicast) -> Load | None:
-    if not moves:
-        return None
-    if mode is Multicast.NONE:
-        shared = [(move, count) for move, count, _ in moves]
-    elif mode is Multicast.EQUAL:
-        distinct = {(visit.tile, visit.held): move for move, _, visit in moves}
-        shared = [(move, 1) for move in distinct.values()]
-    else:
-        sets = {(visit.tile, visit.held): None for _, _, visit in moves}
-        shared = [(Move(union_elements(list(sets)), moves[0][0].bits, None, None), 1)]
-    return Load(tuple(shared), tuple((move, count) for move, count, _ in moves))
 
 
 class Siblings:

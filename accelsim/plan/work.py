@@ -21,19 +21,28 @@ Ints = NDArray[np.int64]
 
 
 class Amounts(NamedTuple):
-    """One instance's work in a step: iterations of the array's loops, passes (array steps), MACs, and per tensor the
-    elements read (or, for the output, updated); ``first`` are the updates that find nothing to add to.
+    """Work of a step. ``iterations`` of the array's loops and ``passes`` (array steps) of the fullest instance, MACs of
+    all; per tensor the elements read (or, for the output, updated), of the fullest instance and of all; and the
+    updates that find nothing to add to.
     """
 
     iterations: int
     passes: int
     macs: int
     touched: tuple[int, ...]
+    all_touched: tuple[int, ...]
     first: int
+    all_first: int
+
+
+Runs = tuple[tuple[int, int], ...]
 
 
 class LineTable:
-    """Iterations along one line inside the feeding entry: offsets and lengths of the array's spatial runs."""
+    """Iterations along one line inside the feeding entry: offsets and lengths of the array's spatial runs.
+
+    ``together``: offsets of the lockstep instances along the line.
+    """
 
     def __init__(self, case: Case, line: int) -> None:
         entry, array = case.deepest_feeding, case.array_entry
@@ -41,10 +50,15 @@ class LineTable:
         self.temporal = [(loop.bound, loop.stride, loop.entry < array) for loop in loops
                          if loop.axis is None and loop.entry >= entry]
         self.spatial = prod(loop.bound for loop in loops if loop.axis is not None and loop.entry == array)
-        self.reach = case.nest.tiles[entry][line]
-        self._made: dict[int, tuple[tuple[tuple[int, int], ...], int]] = {}
+        self.together = [0]
+        for loop in loops:
+            if loop.axis is not None and loop.entry < array and case.lockstep(loop.entry + 1):
+                self.together = [offset + i * loop.stride for offset in self.together for i in range(loop.bound)]
+        self.reach = case.nest.tiles[entry][line] + max(self.together)
+        self._made: dict[int, tuple[Runs, int]] = {}
+        self._all: dict[int, tuple[Runs, int]] = {}
 
-    def at(self, left: int) -> tuple[tuple[tuple[int, int], ...], int]:
+    def at(self, left: int) -> tuple[Runs, int]:
         """((offset, length) of each iteration's run, array passes) where ``left`` units remain to the edge."""
         left = min(left, self.reach)
         found = self._made.get(left)
@@ -58,11 +72,28 @@ class LineTable:
             self._made[left] = found
         return found
 
+    def all_at(self, left: int) -> tuple[Runs, int]:
+        """((offset, length) of the runs of every lockstep instance, instances that have any)."""
+        left = min(left, self.reach)
+        found = self._all.get(left)
+        if found is None:
+            runs: list[tuple[int, int]] = []
+            active = 0
+            for shift in self.together:
+                if shift < left:
+                    active += 1
+                    runs += [(shift + offset, length) for offset, length in self.at(left - shift)[0]]
+            found = self._all[left] = tuple(runs), active
+        return found
+
 
 class StepWork:
-    """Work of one instance of the array per step of the feeding entry, from its positions along the lines."""
+    """Work of a unit of the array per step of the feeding entry, from its positions along the lines.
 
-    def __init__(self, case: Case) -> None:
+    ``merged``: tensors whose elements pass once however many lockstep instances share them.
+    """
+
+    def __init__(self, case: Case, merged: Sequence[bool]) -> None:
         self.case = case
         nest = case.nest
         entry = case.deepest_feeding
@@ -75,31 +106,44 @@ class StepWork:
         reduced = case.operator.reduction_dims
         self.reduction = [line for line, own in enumerate(nest.lines) if set(own.dims) & reduced]
         self.sums = [TensorSum(self, tensor) for tensor in case.operator.tensors]
+        self.merged = tuple(merged)
+        self.output = next(i for i, tensor in enumerate(case.operator.tensors) if tensor is case.operator.output)
+        self.alone = all(table.together == [0] for table in self.tables)
         self._made: dict[tuple[object, ...], Amounts] = {}
 
     def at(self, position: Sequence[int], base: Sequence[int]) -> Amounts:
-        """Amounts of the step at these positions; ``base`` are the instance's own (all temporal loops at 0)."""
-        left = tuple([extent - start for extent, start in zip(self.extents, position, strict=True)])
-        fresh = all(position[line] == base[line] for line in self.reduction)
-        key = (fresh, *[min(own, table.reach) for own, table in zip(left, self.tables, strict=True)],
-               *[one.key(position) for one in self.sums])
+        """Amounts of the step at these positions; ``base`` are the unit's own (all temporal loops at 0)."""
+        left = [extent - start for extent, start in zip(self.extents, position, strict=True)]
+        fresh = all([position[line] == base[line] for line in self.reduction])
+        key = (fresh, *[own if own < table.reach else table.reach for own, table in zip(left, self.tables, strict=True)],
+               *[one.key(position) for one in self.sums if one.padded])
         found = self._made.get(key)
         if found is None:
             found = self._made[key] = self._amounts(left, position, fresh)
         return found
 
     def _amounts(self, left: Sequence[int], position: Sequence[int], fresh: bool) -> Amounts:
-        cells = {line: self.tables[line].at(left[line]) for line in self.counted}
-        iterations = prod(len(runs) for runs, _ in cells.values())
-        passes = prod(count for _, count in cells.values())
-        macs = prod(sum(length for _, length in runs) for runs, _ in cells.values())
-        touched = tuple([one.total(cells, position) for one in self.sums])
-        out = next(i for i, tensor in enumerate(self.case.operator.tensors) if tensor is self.case.operator.output)
-        repeats = prod(len(cells[line][0]) for line in self.reduction if line in cells)
-        return Amounts(iterations, passes, macs, touched, touched[out] // repeats if fresh else 0)
+        one = {line: self.tables[line].at(left[line])[0] for line in self.counted}
+        every = {line: self.tables[line].all_at(left[line])[0] for line in self.counted}
+        passes = prod(self.tables[line].at(left[line])[1] for line in self.counted)
+        touched = tuple([part.total(one, one, position) for part in self.sums])
+        all_touched = touched if self.alone else tuple([
+            part.total(every, one if merged else every, position) for part, merged in zip(self.sums, self.merged, strict=True)])
+        lines = [line for line in self.reduction if line in one]
+        first = all_first = 0
+        if fresh:
+            first = touched[self.output] // prod(len(one[line]) for line in lines)
+            if self.merged[self.output]:
+                all_first = all_touched[self.output] // prod(len(one[line]) for line in lines)
+            else:
+                active = prod(self.tables[line].all_at(left[line])[1] for line in lines)
+                all_first = all_touched[self.output] * active // prod(len(every[line]) for line in lines)
+        return Amounts(prod(len(runs) for runs in one.values()), passes,
+                       prod(sum(length for _, length in runs) for runs in every.values()), touched, all_touched, first,
+                       all_first)
 
 
-Cells = dict[int, tuple[tuple[tuple[int, int], ...], int]]
+Cells = dict[int, Runs]
 
 
 class TensorSum:
@@ -126,9 +170,11 @@ class TensorSum:
         return tuple([self.work.ranges[dim].at(position)[0] for axis in self.tensor.axes if axis in self.padded
                       for dim in axis.dims]), tuple([position[line] for line in self.flat])
 
-    def total(self, cells: Cells, position: Sequence[int]) -> int:
-        """The sum at these positions, with the iterations along each line in ``cells``."""
-        count = prod(len(cells[line][0]) for line in self.irrelevant)
+    def total(self, cells: Cells, free: Cells, position: Sequence[int]) -> int:
+        """The sum at these positions: ``cells`` has the iterations along each line, ``free`` those along lines that the
+        tensor does not depend on.
+        """
+        count = prod(len(free[line]) for line in self.irrelevant)
         if not self.flat:
             for axis in self.tensor.axes:
                 count *= self._axis(axis, cells, position)
@@ -137,12 +183,12 @@ class TensorSum:
             return count * self._points(cells, position)
         lines = {self.work.case.nest.line_of(dim)[0] for dim in self.tensor.dims} & set(cells)
         for line in [*self.flat, *sorted(lines)]:
-            count *= sum(length for _, length in cells[line][0])
+            count *= sum(length for _, length in cells[line])
         return count
 
     def _axis(self, axis: Axis, cells: Cells, position: Sequence[int]) -> int:
         nest = self.work.case.nest
-        runs = [cells[nest.line_of(dim)[0]][0] for dim in axis.dims]
+        runs = [cells[nest.line_of(dim)[0]] for dim in axis.dims]
         if len(runs) == 1 and axis not in self.padded:
             return sum(length for _, length in runs[0])
         starts = [self.work.ranges[dim].at(position)[0] if axis in self.padded else 0 for dim in axis.dims]
@@ -161,7 +207,7 @@ class TensorSum:
         nest = self.work.case.nest
         values: dict[str, Ints] = {}
         for place, line in enumerate(self.flat):
-            points = np.concatenate([np.arange(start, start + length) for start, length in cells[line][0]]) + position[line]
+            points = np.concatenate([np.arange(start, start + length) for start, length in cells[line]]) + position[line]
             shape = [1] * len(self.flat)
             shape[place] = points.size
             stride = 1
@@ -179,14 +225,14 @@ class TensorSum:
                 else:
                     start = self.work.ranges[dim].at(position)[0]
                     own = np.concatenate([np.arange(offset, offset + length)
-                                          for offset, length in cells[nest.line_of(dim)[0]][0]]) + start
+                                          for offset, length in cells[nest.line_of(dim)[0]]]) + start
                     plain.append((coefficient, own))
             spread: Ints = np.zeros(1, dtype=np.int64)
             for coefficient, own in plain:
                 spread = (spread[:, None] + coefficient * own[None, :]).ravel()
             reach = index[..., None] + spread
             inside = inside * ((reach >= 0) & (reach < axis.extent)).sum(axis=-1)
-        return int(np.broadcast_to(inside, [sum(length for _, length in cells[line][0]) for line in self.flat]).sum())
+        return int(np.broadcast_to(inside, [sum(length for _, length in cells[line]) for line in self.flat]).sum())
 
 
 def _images(axis: Axis, starts: Sequence[int], runs: Sequence[tuple[tuple[int, int], ...]]) -> int:

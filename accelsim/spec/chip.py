@@ -194,6 +194,7 @@ class Chip:
     sources: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     omits: tuple[str, ...] = ()
+    dataflows: tuple[str, ...] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -162,6 +162,8 @@ class ChipFile(_Strict):
     clock: Clock
     levels: list[LevelFile] = Field(min_length=2)
     links: list[LinkFile] = []
+    dataflows: list[Literal["weight-stationary", "output-stationary", "input-stationary", "row-stationary"]] | None = Field(
+        None, min_length=1, description="named dataflows its control can run; default all that its memories allow")
 
 
 Problem = tuple[tuple[str | int, ...], str, str]
@@ -177,7 +179,7 @@ def resolve_chip(file: ChipFile) -> tuple[Chip | None, list[Problem]]:
     links = tuple(_link(link, file.clock) for link in file.links)
     return Chip(file.name, file.description, file.clock, levels, array, links,
                 tuple(f"{source.id}: {source.text}" for source in file.sources), tuple(file.models),
-                tuple(file.omits)), []
+                tuple(file.omits), None if file.dataflows is None else tuple(file.dataflows)), []
 
 
 _MEMORY_KEYS = ("kind", "capacity", "bandwidth", "latency", "granularity", "ports", "buffers", "banks", "accumulate",

@@ -132,8 +132,11 @@ def _spread(operator: Operator, dims: Sequence[str], room: int, taken: Tile) -> 
 
 
 def _write(chip: Chip, operator: Operator, name: str, across: dict[str, tuple[str, ...]], stationary: Tensor | None,
-           order: tuple[str, ...], streamed: tuple[str, ...]) -> Mapping:
-    """Spatial factors first, then tiles from the outermost bounded memory inward, each shrunk until it fits."""
+           order: tuple[str, ...], streamed: tuple[str, ...], local: tuple[str, ...] | None = None) -> Mapping:
+    """Spatial factors first, then tiles from the outermost bounded memory inward, each shrunk until it fits.
+
+    ``local``: dimensions that the memory of each PE takes as much of as fits (of the others one), instead of a square.
+    """
     entries = len(chip.levels) + 1
     array = len(chip.levels)
     entry, axes = _grid(chip)
@@ -146,7 +149,7 @@ def _write(chip: Chip, operator: Operator, name: str, across: dict[str, tuple[st
     for place in range(array, 0, -1):
         draft.tiles[place] = {dim: draft.inner(place, dim) for dim in operator.dims}
     for place in range(1, array):
-        _grow(draft, place)
+        _grow(draft, place, local if place == entry + 1 else None)
     if entry == array and stationary is not None:
         # one pass of the array streams the whole tile past the stationary one; outside it results are finished first
         outer = draft.tiles[array - 1]
@@ -168,14 +171,15 @@ def _cores(draft: _Draft, grid: int, taken: Tile) -> None:
                                                      taken)
 
 
-def _grow(draft: _Draft, entry: int) -> None:
+def _grow(draft: _Draft, entry: int, local: tuple[str, ...] | None) -> None:
     """The tile of a memory level: square at sqrt(C / tensors held), aligned to what is inside it, within its parent."""
     operator, parts = draft.operator, Parts.of(draft.operator)
     side = _side(draft, entry)
     outer, inside = draft.tiles[entry - 1], {dim: draft.inner(entry, dim) for dim in operator.dims}
     tile = dict(inside)
-    if side is None:
-        tile = {dim: max(inside[dim], ceil(outer[dim] / draft.parallel(entry - 1, dim))) for dim in operator.dims}
+    if side is None or local is not None:
+        tile = {dim: max(inside[dim], ceil(outer[dim] / draft.parallel(entry - 1, dim)))
+                if local is None or dim in local else inside[dim] for dim in operator.dims}
     else:
         for group in (parts.batch, parts.rows, parts.columns, parts.reduction):
             room = side if group is not parts.batch else 1
@@ -286,12 +290,19 @@ def row_stationary(chip: Chip, operator: Operator) -> Mapping:
     """
     parts = Parts.of(operator)
     window = _windows(operator)
-    slow, fast = window[0], window[-1]
-    down = (slow[1], *parts.columns) if len(window) > 1 else (*parts.columns,)
-    order = (*parts.batch, *(dim for dim in parts.rows if dim not in (slow[0], fast[0])), *parts.columns,
-             *(dim for dim in parts.reduction if dim not in (slow[1], fast[1])), slow[1], fast[1], slow[0], fast[0])
-    return _write(chip, operator, "row-stationary", {"y": down, "x": (slow[0], *parts.columns)}, None,
-                  tuple(dict.fromkeys(order)), ())
+    if not window:
+        # a fully connected layer has rows of length one: the reduction takes their place down y
+        return _write(chip, operator, "row-stationary", {"y": parts.reduction, "x": (*parts.columns, *parts.batch)}, None,
+                      (*parts.batch, *parts.rows, *parts.columns, *parts.reduction), (),
+                      (*parts.columns, *parts.reduction))
+    (slow, slow_filter), (fast, fast_filter) = window[0], window[-1]
+    channels = tuple(dim for dim in parts.reduction if dim not in (slow_filter, fast_filter))
+    spread = (*parts.columns, *parts.batch)
+    order = (*parts.batch, *(dim for dim in parts.rows if dim not in (slow, fast)), slow, *parts.columns, *channels,
+             slow_filter, fast_filter, fast)
+    down = (slow_filter, *spread) if len(window) > 1 else spread
+    return _write(chip, operator, "row-stationary", {"y": down, "x": (slow, *spread)}, None, tuple(dict.fromkeys(order)),
+                  (), (*parts.columns, *channels, fast_filter))
 
 
 def _stationary(chip: Chip, tensor: Tensor) -> Tensor | None:
@@ -308,6 +319,8 @@ def _windows(operator: Operator) -> list[tuple[str, str]]:
 def _needs(role: str) -> Callable[[Chip, Operator], str]:
     """A chip with registers at the array runs the dataflows of the tensors they may hold."""
     def check(chip: Chip, operator: Operator) -> str:
+        if chip.dataflows is not None and f"{role}-stationary" not in chip.dataflows:
+            return f"{chip.name} runs {', '.join(chip.dataflows)} only"
         parts = Parts.of(operator)
         tensor = {"weight": parts.weight, "input": parts.input, "output": parts.output}[role]
         if chip.array.registers and _stationary(chip, tensor) is None:
@@ -317,8 +330,6 @@ def _needs(role: str) -> Callable[[Chip, Operator], str]:
 
 
 def _row_check(chip: Chip, operator: Operator) -> str:
-    if not _windows(operator):
-        return "the operator has no sliding window"
     if chip.array.pes or {"x", "y"} - {axis for axis, _ in _grid(chip)[1]}:
         return "needs an x by y grid of PEs with local memories"
     return ""

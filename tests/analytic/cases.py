@@ -115,9 +115,10 @@ def case(on: Chip, what: Operator, *entries: MappingLevel) -> Case:
 
 @st.composite
 def operators(draw: st.DrawFn) -> Operator:
-    dtype, accumulator = draw(st.sampled_from([("fp32", "fp32"), ("int8", "int32"), ("int4", "int32"), ("bf16", "fp32")]))
-    small = st.integers(1, 5)
-    kind = draw(st.sampled_from(["gemm", "batched_gemm", "gemv", "conv1d", "conv2d", "conv2d", "depthwise2d", "custom"]))
+    types = [("fp32", "fp32"), ("int8", "int32"), ("int4", "int32"), ("bf16", "fp32")]
+    dtype, accumulator = draw(st.sampled_from(types))
+    kinds = ["gemm", "batched_gemm", "gemv", "conv1d", "conv2d", "conv2d", "depthwise2d", "custom"]
+    kind = draw(st.sampled_from(kinds))
     if kind == "custom":
         return draw(customs(dtype, accumulator))
     shipped = KINDS[kind]
@@ -137,7 +138,6 @@ def operators(draw: st.DrawFn) -> Operator:
         if min(spans) < 1:
             padding = (0,) * axes
         options = Options(stride, dilation, padding)
-    _ = small
     return operator(kind, dtype, accumulator, options, **dims)
 
 
@@ -181,7 +181,7 @@ def cases(draw: st.DrawFn) -> Case | None:
         if any(dim in group for group in lists):
             continue
         left = extent
-        for i, name in enumerate(reversed(places)):
+        for name in reversed(places):
             if left > 1:
                 bound = draw(st.integers(1, left)) if draw(st.booleans()) else 1
                 left = -(-left // bound)
@@ -210,7 +210,7 @@ def cases(draw: st.DrawFn) -> Case | None:
             bind["PE"].append(tensor.name)
     entries = [entry(name, temporal[name], spatial[name], tuple(bind[name])) for name in places]
     try:
-        with patch("accelsim.spec.build._capacity_problems", lambda case: []):  # nothing here is bounded
+        with patch("accelsim.spec.build._capacity_problems", lambda _: []):  # nothing here is bounded
             return case(chip(levels, pe, links), what, *entries)
     except (SpecError, DoesNotFit):
         return None

@@ -1,4 +1,4 @@
-"""A naive replay of the nest: every step walked, every tile a Python set; the definition that the closed form must meet."""
+"""A naive replay of the nest: every step walked, every tile a Python set; what the closed form must equal."""
 
 from __future__ import annotations
 
@@ -68,8 +68,9 @@ def point(case: Case, iterations: Iterations) -> dict[str, int] | None:
         if not line.flattened:
             values[line.dims[0]] += start
             continue
+        rest = start
         for member in reversed(line.members):
-            start, index = divmod(start, member.count)
+            rest, index = divmod(rest, member.count)
             values[member.dim] += index * member.unit
     if any(values[dim] >= extent for dim, extent in case.operator.dims.items()):
         return None
@@ -125,8 +126,8 @@ def _stays(case: Case, entry: int, tensor: Tensor, instance: Iterations, counts:
     memory = case.memory(parent, tensor)
     adds = memory is not None and memory.accumulate
     links = case.chip.links_between(names[parent], names[entry], Access.DRAIN, tensor)
-    first = not any(link.reduce for link in links) or all(
-        i == 0 for place, i in instance.items() if case.reduces(nest.loops[place]) and nest.loops[place].entry >= parent)
+    summed = [place for place in instance if case.reduces(nest.loops[place]) and nest.loops[place].entry >= parent]
+    first = not any(link.reduce for link in links) or all(instance[place] == 0 for place in summed)
     split = any(case.reduces(nest.loops[place]) for place in instance)
     steps = tiles(case, entry, tensor, instance)
     reductions = [place for place, loop in temporal_above(case, entry) if case.reduces(loop)]
@@ -137,10 +138,10 @@ def _stays(case: Case, entry: int, tensor: Tensor, instance: Iterations, counts:
             last[line] = max(last.get(line, own), own)
     drained: set[frozenset[Index]] = set()
     for number, (step, tile) in enumerate(steps):
-        if number == 0 or steps[number - 1][1] != tile:
-            if tile in drained and first and not adds:
-                counts["refill_elements"] += len(tile)
-                counts["refill_bytes"] += _bytes(len(tile), case.operator.accumulator.bits)
+        changed = number == 0 or steps[number - 1][1] != tile
+        if changed and tile in drained and first and not adds:
+            counts["refill_elements"] += len(tile)
+            counts["refill_bytes"] += _bytes(len(tile), case.operator.accumulator.bits)
         if number + 1 == len(steps) or steps[number + 1][1] != tile:
             finished = not split and not (adds and tile in drained) and all(
                 tuple(step[place] for place in reductions if nest.loops[place].line == line) == own

@@ -91,7 +91,7 @@ def test_long_runs_stay_exact(draw: Raster) -> None:
 @pytest.mark.parametrize(("window", "columns", "state"), [((5, 5), 4, 0), ((5, 4), 4, 0), ((0, 9), 0, 0),
                                                           ((0, 9), 4, 1), ((0, 9), 4, -1)])
 def test_refuses(draw: Raster, window: tuple[int, int], columns: int, state: int) -> None:
-    with pytest.raises(ValueError, match="window|state"):
+    with pytest.raises(ValueError, match=r"window|state"):
         call(draw, [(0, 0, 9, state)], window, 1, 1, columns)
 
 

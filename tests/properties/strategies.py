@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
+from hypothesis import reject
 from hypothesis import strategies as st
 
+from accelsim.errors import SpecError
 from accelsim.spec.case import Case
-from accelsim.spec.chip import Access
+from accelsim.spec.chip import Access, ArrayModel, Chip, Link, Multicast
+from accelsim.spec.mapping import Loop, MappingLevel
 from accelsim.spec.operator import Operator, Role
 from accelsim.spec.operators import Options
 
-from ..helpers import chip, custom, entry, level, make, operator
+from ..helpers import Fanout, array, chip, custom, entry, level, link, make, operator
 from ..oracle import machine_oracle as oracle
 
 DTYPE_PAIRS = [("fp32", "fp32", "fp32"), ("int8", "int32", "int8"), ("int8", "int32", "int32"), ("bf16", "fp32", "bf16"),
@@ -41,7 +45,7 @@ def operators(draw: st.DrawFn) -> Operator:
              "depthwise2d": "ncpqrs"}[kind]
     dims = {}
     for dim in names:
-        most = 2 if dim in "nkc" and "conv2d" == kind else limits[kind]
+        most = 2 if dim in "nkc" and kind == "conv2d" else limits[kind]
         dims[dim] = draw(st.integers(1, most))
     axes = {"conv1d": 1, "conv2d": 2, "depthwise2d": 2}.get(kind, 0)
     options = None
@@ -99,6 +103,7 @@ def cases(draw: st.DrawFn, ports: str | None = None, most_levels: int = 4) -> Ca
     names = ["DRAM", "L1", "L2", "L3"][:draw(st.integers(2, most_levels))]
     tensors = [tensor.name for tensor in what.tensors]
     levels = [level(name, draw(rates()), draw(latencies()), ports=ports or draw(st.sampled_from(["shared", "apart"])),
+                    tensors="".join(tensors),
                     accumulate=draw(st.integers(0, 3)) == 0) for name in names]
     temporal = draw(mappings(what, names))
     held: dict[str, list[str]] = {name: [] for name in names}
@@ -134,3 +139,118 @@ def to_oracle(case: Case) -> oracle.Problem:
         buffers.append({name: case.slots[place, name] for name in here})
         loops.append([(case.nest.lines[loop.line].dims[0], loop.bound) for loop in case.nest.own(place)])
     return oracle.Problem(dict(what.dims), tensors, memories, loops, binding, buffers)
+
+
+class Plan(oracle.Plan):
+    """The oracle's plan with one more reading: what is added in place to sums seen before is no finished output."""
+
+    def count_output(self, tensor: oracle.Tensor, parent: int, level: int, last_touch: dict[oracle.Element, int]) -> None:
+        super().count_output(tensor, parent, level, last_touch)
+        if not self.problem.memories[parent].accumulate:
+            return
+        seen: set[oracle.Element] = set()
+        for stay in self.streams[level, tensor.name]:
+            end = self.last_array_step[stay.last_point]
+            wider = sum(element in seen and last_touch[element] <= end for element in stay.tile)
+            wider *= tensor.accumulator_bytes - tensor.element_bytes
+            stay.drain_bytes += wider
+            self.traffic[level, tensor.name].drain_bytes += wider
+            seen |= stay.tile
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the oracle says; `empty` are the residencies (level, tensor, number) whose tile is padding only."""
+
+    result: oracle.Result
+    empty: frozenset[tuple[int, str, int]]
+
+
+def judge(case: Case) -> Verdict:
+    """What the oracle says of a case."""
+    reading = oracle.Reading()
+    plan = Plan(to_oracle(case), reading)
+    machine = oracle.Run(plan, reading)
+    machine.run()
+    result = oracle.Result(machine.end, plan.traffic, sum(block.macs for block in plan.blocks), sorted(machine.log))
+    return Verdict(result, frozenset((s.level, s.tensor.name, s.number) for s in plan.all_residencies() if not s.tile))
+
+
+# -- everything a chip can have ---------------------------------------------------------------------------------------
+
+
+@st.composite
+def links_of(draw: st.DrawFn, names: list[str]) -> tuple[Link, ...]:
+    """Links between any two entries: rates, latency, set-up, chunks, outstanding requests, multicast; all reduce."""
+    found = []
+    for i, outer in enumerate(names):
+        for inner in names[i + 1:]:
+            if not draw(st.integers(0, 2)):
+                request = draw(st.booleans())
+                found.append(link(
+                    outer, inner, draw(rates()), draw(latencies()), setup_cycles=draw(st.sampled_from([0, 0, 1, 5])),
+                    granularity_bytes=draw(st.sampled_from([1, 1, 4])),
+                    chunk_bytes=draw(st.sampled_from([None, None, 8, 64])), request_bytes=16 if request else None,
+                    outstanding=draw(st.integers(1, 4)) if request else None,
+                    multicast=draw(st.sampled_from(list(Multicast))), reduce=True, per_instance=draw(st.booleans())))
+            else:
+                found.append(link(outer, inner, reduce=True, multicast=draw(st.sampled_from(list(Multicast)))))
+    return tuple(found)
+
+
+@st.composite
+def wide_chips(draw: st.DrawFn) -> Chip:
+    """Two to four levels, instances in lockstep or not, links, any array model; nothing bounded."""
+    names = ["DRAM", "L1", "L2", "L3"][:draw(st.integers(2, 4))]
+    grids: list[Fanout] = [(), (), (("x", 3),), (("x", 2), ("y", 2))]
+    levels = [level(name, draw(rates()), draw(latencies()), ports=draw(st.sampled_from(["shared", "apart", "all"])),
+                    accumulate=draw(st.integers(0, 3)) == 0, granularity_bytes=draw(st.sampled_from([1, 1, 4, 16])),
+                    fanout=draw(st.sampled_from(grids)) if i else (), lockstep=bool(i) and draw(st.booleans()))
+              for i, name in enumerate(names)]
+    pe = array(draw(st.sampled_from([(), (("u", 4),), (("x", 4), ("y", 4))])), model=draw(st.sampled_from(list(ArrayModel))),
+               intervals=(("", draw(st.sampled_from([1, 1, 2]))),), depth_cycles=draw(st.sampled_from([0, 0, 3])),
+               buffers=draw(st.integers(1, 2)), preload=draw(rates()), results=draw(rates()),
+               fanout=draw(st.sampled_from([(), (), (("x", 2),)])), lockstep=draw(st.booleans()))
+    return chip(levels, pe, draw(links_of([*names, "PE"])))
+
+
+@st.composite
+def wide_cases(draw: st.DrawFn) -> Case:
+    """A case on any chip; a draw that is no legal mapping is given up."""
+    what = draw(operators())
+    on = draw(wide_chips())
+    own = draw(st.integers(0, 2)) > 0
+    places = [*on.names] if own else [*on.names[:-1]]
+    temporal: dict[str, list[Loop]] = {name: [] for name in places}
+    spatial: dict[str, dict[str, list[Loop]]] = {name: {} for name in places}
+    room = {(name, axis): count for i, name in enumerate(places) for axis, count in (
+        on.array.pes if name == "PE" else on.fanout(i + 1))}
+    for dim, extent in what.dims.items():
+        left = extent
+        for name in reversed(places[1:] if draw(st.integers(0, 3)) else places):
+            if left > 1 and draw(st.booleans()):
+                bound = draw(st.integers(1, left))
+                axes = [axis for (place, axis), free in room.items() if place == name and free >= bound > 1]
+                if axes and draw(st.booleans()):
+                    axis = draw(st.sampled_from(axes))
+                    room[name, axis] //= bound
+                    spatial[name].setdefault(axis, []).append(Loop((dim,), bound))
+                else:
+                    temporal[name].append(Loop((dim,), bound))
+                left = -(-left // bound)
+        temporal[places[0]].append(Loop((dim,), left))
+    held: dict[str, list[str]] = {name: [] for name in places}
+    for tensor in what.tensors:
+        path = [name for name in on.names[:-1] if draw(st.integers(0, 3))]
+        path = path if "DRAM" in path or (path and not draw(st.integers(0, 3))) else ["DRAM", *path]
+        if own and not draw(st.integers(0, 3)):
+            path.append("PE")
+        for name in path:
+            held[name].append(tensor.name)
+    entries = [MappingLevel(name, tuple(draw(st.permutations(temporal[name]))),
+                            tuple((axis, tuple(loops)) for axis, loops in spatial[name].items()), tuple(held[name]),
+                            tuple((tensor, draw(st.sampled_from([1, 2, 2, 3]))) for tensor in held[name])) for name in places]
+    try:
+        return make(on, what, *entries)
+    except SpecError:
+        reject()

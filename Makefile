@@ -1,0 +1,40 @@
+# The project's own checks. Run inside an environment that has `pip install -e '.[test,dev,docs]'`.
+PYTHON ?= python3
+WORKERS ?= auto
+
+.PHONY: help check test bench validate nightly docs clean
+
+help:
+	@echo "check     style, types, import directions, generated pages: seconds"
+	@echo "test      the test suite"
+	@echo "validate  only the comparisons with published and simulated references"
+	@echo "bench     seconds and rates; wants a quiet machine"
+	@echo "nightly   long random searches for a wrong cycle or byte"
+	@echo "docs      the documentation, into site/"
+	@echo "clean     removes what these make"
+
+check:
+	$(PYTHON) -m ruff check
+	$(PYTHON) -m mypy --strict accelsim
+	lint-imports --no-logo
+	$(PYTHON) docs/generate.py --check
+
+test:
+	$(PYTHON) -m pytest -n $(WORKERS)
+
+validate:
+	$(PYTHON) -m pytest -n $(WORKERS) tests/validation
+
+bench:
+	$(PYTHON) -m pytest -m benchmark
+
+nightly:
+	$(PYTHON) -m pytest -n $(WORKERS) -m nightly
+
+docs:
+	$(PYTHON) docs/generate.py
+	$(PYTHON) -m mkdocs build --strict
+
+clean:
+	rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
