@@ -148,8 +148,14 @@ def _write(chip: Chip, operator: Operator, name: str, across: dict[str, tuple[st
     _cores(draft, entry, taken)
     for place in range(array, 0, -1):
         draft.tiles[place] = {dim: draft.inner(place, dim) for dim in operator.dims}
-    for place in range(1, array):
-        _grow(draft, place, local if place == entry + 1 else None)
+    if local is not None and 0 < entry + 1 < array:
+        _grow_local(draft, entry + 1, local)
+        finish = tuple(dim for dim in order if dim in operator.output.dims) + tuple(
+            dim for dim in order if dim not in operator.output.dims)
+        draft.orders[:entry] = [finish] * entry
+    else:
+        for place in range(1, array):
+            _grow(draft, place, draft.tiles[place - 1])
     if entry == array and stationary is not None:
         # one pass of the array streams the whole tile past the stationary one; outside it results are finished first
         outer = draft.tiles[array - 1]
@@ -171,15 +177,32 @@ def _cores(draft: _Draft, grid: int, taken: Tile) -> None:
                                                      taken)
 
 
-def _grow(draft: _Draft, entry: int, local: tuple[str, ...] | None) -> None:
+def _grow_local(draft: _Draft, entry: int, local: tuple[str, ...]) -> None:
+    """PE memories first, as much of the ``local`` dimensions as fits; then the levels above, shrinking them if need be."""
+    inside = {dim: draft.inner(entry, dim) for dim in draft.operator.dims}
+    draft.tiles[entry] = {dim: max(inside[dim], ceil(extent / draft.parallel(entry - 1, dim))) if dim in local else inside[dim]
+                          for dim, extent in draft.operator.dims.items()}
+    while (usage := _overfull(draft, entry)) is not None:
+        if not _shrink(draft, entry, usage, inside, local[-1]):
+            break
+    while True:
+        for place in range(entry - 1, 0, -1):
+            draft.tiles[place] = {dim: draft.inner(place, dim) for dim in draft.operator.dims}
+        tight = next((usage for place in range(1, entry) if (usage := _overfull(draft, place)) is not None), None)
+        if tight is None or not _shrink(draft, entry, tight, inside, local[-1]):
+            break
+    for place in range(1, entry):
+        _grow(draft, place, draft.tiles[place - 1])
+
+
+def _grow(draft: _Draft, entry: int, outer: Tile) -> None:
     """The tile of a memory level: square at sqrt(C / tensors held), aligned to what is inside it, within its parent."""
     operator, parts = draft.operator, Parts.of(draft.operator)
     side = _side(draft, entry)
-    outer, inside = draft.tiles[entry - 1], {dim: draft.inner(entry, dim) for dim in operator.dims}
+    inside = {dim: draft.inner(entry, dim) for dim in operator.dims}
     tile = dict(inside)
-    if side is None or local is not None:
-        tile = {dim: max(inside[dim], ceil(outer[dim] / draft.parallel(entry - 1, dim)))
-                if local is None or dim in local else inside[dim] for dim in operator.dims}
+    if side is None:
+        tile = {dim: max(inside[dim], ceil(outer[dim] / draft.parallel(entry - 1, dim))) for dim in operator.dims}
     else:
         for group in (parts.batch, parts.rows, parts.columns, parts.reduction):
             room = side if group is not parts.batch else 1
@@ -189,8 +212,8 @@ def _grow(draft: _Draft, entry: int, local: tuple[str, ...] | None) -> None:
                 tile[dim] = inside[dim] * wanted
                 room = max(1, room // tile[dim])
     draft.tiles[entry] = tile
-    while (memory := _overfull(draft, entry)) is not None:
-        if not _shrink(draft, entry, memory, inside):
+    while (usage := _overfull(draft, entry)) is not None:
+        if not _shrink(draft, entry, usage, inside):
             break
 
 
@@ -247,13 +270,16 @@ def _overfull(draft: _Draft, entry: int) -> dict[str, int] | None:
     return None
 
 
-def _shrink(draft: _Draft, entry: int, usage: dict[str, int], inside: Tile) -> bool:
-    """Halve the longest dimension, in units of what is inside, of the largest tensor that still can shrink."""
+def _shrink(draft: _Draft, entry: int, usage: dict[str, int], inside: Tile, keep: str = "") -> bool:
+    """Halve the longest dimension, in units of what is inside, of the largest tensor that still can shrink.
+
+    ``keep``: a dimension that is cut only when no other can be.
+    """
     tile = draft.tiles[entry]
     for name in sorted(usage, key=lambda key: -usage[key]):
-        dims = sorted(draft.operator.tensor(name).dims)
-        longest = max(dims, key=lambda dim: tile[dim] // inside[dim], default=None)
-        if longest is not None and tile[longest] > inside[longest]:
+        dims = sorted(draft.operator.tensor(name).dims, key=lambda dim: (dim == keep, -(tile[dim] // inside[dim]), dim))
+        longest = next((dim for dim in dims if tile[dim] > inside[dim]), None)
+        if longest is not None:
             tile[longest] = inside[longest] * ceil(tile[longest] // inside[longest] / 2)
             return True
     return False

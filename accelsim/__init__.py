@@ -1,0 +1,37 @@
+"""accelsim: what would this mapping do on that chip? Estimated in closed form and measured by simulation."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from accelsim.analytic.estimate import estimate
+    from accelsim.errors import AccelsimError, SpecError
+    from accelsim.machine.simulate import simulate
+    from accelsim.measure.report import RunReport, measure
+    from accelsim.plan.schedule import Schedule
+    from accelsim.run import Options, run
+    from accelsim.spec.case import Case
+    from accelsim.spec.read import read, read_chip, read_workload
+    from accelsim.timeline import Timeline
+
+__all__ = ["AccelsimError", "Case", "Options", "RunReport", "Schedule", "SpecError", "Timeline", "estimate", "measure", "read",
+           "read_chip", "read_workload", "run", "simulate"]
+
+_HOMES = {
+    "AccelsimError": "errors", "Case": "spec.case", "Options": "run", "RunReport": "measure.report", "Schedule": "plan.schedule",
+    "SpecError": "errors", "Timeline": "timeline", "estimate": "analytic.estimate", "measure": "measure.report",
+    "read": "spec.read", "read_chip": "spec.read", "read_workload": "spec.read", "run": "run", "simulate": "machine.simulate",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used, so that `accelsim --help` need not import the simulator."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'accelsim' has no attribute {name!r}")
+    return getattr(import_module(f"accelsim.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,1 @@
+"""The command line: arguments to calls. The only room that prints or exits."""

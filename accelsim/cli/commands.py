@@ -1,0 +1,174 @@
+"""run, estimate, check, report: arguments to verbs, results to text and files."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from accelsim.cli.progress import Progress
+from accelsim.errors import Fault, SpecError, nearest
+from accelsim.measure.report import RunReport
+from accelsim.outputs import results, table, text
+from accelsim.run import Finished, Options, estimates, load, save
+from accelsim.run import run as run_workload
+from accelsim.spec.read import Unmapped
+from accelsim.timeline import RecordOptions
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What to run."""
+
+    chip: str
+    workload: str
+    mapping: str | None
+    dataflow: str
+    overrides: tuple[str, ...]
+    most_steps: int = 5_000_000
+
+    def options(self, record: RecordOptions | None = None) -> Options:
+        """As the verbs take it."""
+        return Options(self.mapping, self.dataflow, self.overrides, record or RecordOptions(), self.most_steps)
+
+
+class Files(NamedTuple):
+    """What to write besides the summary."""
+
+    csv: Path | None
+    timeline: Path | None
+    window: str | None
+    operator: str | None
+    save: Path | None
+
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def run(asking: Asking, as_json: bool, files: Files) -> int:
+    """Simulate and show."""
+    window = read_window(files.window)
+    check_files(files)
+    record = RecordOptions(window, bins=2048 if files.timeline is not None else 256)
+    with Progress() as progress:
+        finished = run_workload(asking.chip, asking.workload, asking.options(record), progress.tell)
+    if files.save is not None:
+        save(finished, files.save)
+    return show(finished, as_json, files, window)
+
+
+def report(folder: Path, as_json: bool, files: Files) -> int:
+    """Measure and draw again."""
+    window = read_window(files.window)
+    check_files(files)
+    return show(load(folder), as_json, files, window)
+
+
+def show(finished: Finished, as_json: bool, files: Files, window: tuple[int, int] | None) -> int:
+    """Print the report, write the files asked for; the exit code says whether all operators ran."""
+    run_report = finished.report
+    print(results.to_text(results.run_json(run_report)) if as_json else text.summary(run_report))
+    if files.csv is not None:
+        write_text(files.csv, table.to_csv(run_report))
+    if files.timeline is not None:
+        draw(finished, files, window)
+    return exit_code(run_report)
+
+
+def exit_code(run_report: RunReport) -> int:
+    """0, or the worst of the failed operators' codes."""
+    return max([one.exit_code for one in run_report.failed], default=0)
+
+
+def draw(finished: Finished, files: Files, window: tuple[int, int] | None) -> None:
+    """The stall timeline of one operator: the one named, else the one with the most cycles."""
+    from accelsim.outputs.pictures import draw_timeline
+    ran = {one.name: i for i, one in enumerate(finished.report.operators) if one in finished.report.done}
+    if not ran or files.timeline is None:
+        return
+    name = files.operator or max(finished.report.done, key=lambda one: one.cycles).name
+    if name not in ran:
+        raise SpecError([Fault("--operator", 0, 0, "", f"no operator named '{name}' ran", ", ".join(ran), nearest(name, list(ran)))])
+    timeline = finished.timelines[ran[name]]
+    assert timeline is not None, "it ran"
+    draw_timeline(timeline, files.timeline, title=f"{name} on {finished.report.chip}", window=window,
+                  clock_hz=float(finished.report.clock_hz))
+
+
+def estimate(asking: Asking, as_json: bool) -> int:
+    """The closed form."""
+    asked, items = estimates(asking.chip, asking.workload, asking.options())
+    rows = [item for item in items if not isinstance(item, Unmapped)]
+    failed = [item for item in items if isinstance(item, Unmapped)]
+    if as_json:
+        print(results.to_text({
+            "chip": asked.chip.name, "workload": asked.workload.name, "kind": "estimated",
+            "operators": [{"name": case.operator.name, "repeat": case.operator.repeat, "mapping": results.mapping_json(case),
+                           **results.estimate_json(case, guess)} for case, guess in rows]
+            + [{"name": item.operator.name, "error": str(item.error), "exit_code": item.error.exit_code} for item in failed],
+            "total": {"cycles": sum(guess.cycles * case.operator.repeat for case, guess in rows)}}))
+    else:
+        print(text.estimate_summary(asked.chip.name, rows, [f"{item.operator.name}: {item.error}" for item in failed]))
+    return max([item.error.exit_code for item in failed], default=0)
+
+
+def check(asking: Asking, as_json: bool, tolerance: float) -> int:
+    """Both answers side by side."""
+    with Progress() as progress:
+        finished = run_workload(asking.chip, asking.workload, asking.options(), progress.tell)
+    run_report = finished.report
+    differing = [one for one in run_report.done if one.crosscheck.traffic_differences]
+    gap = abs(run_report.cycles - run_report.estimated_cycles) / max(1, run_report.cycles)
+    agrees = not differing and gap <= tolerance
+    if as_json:
+        data = results.run_json(run_report)
+        data["check"] = {"agrees": agrees, "tolerance": tolerance, "gap": gap,
+                         "traffic_differs_in": [one.name for one in differing]}
+        print(results.to_text(data))
+    else:
+        print(f"{run_report.workload} on {run_report.chip}: estimate against measurement\n")
+        for one in run_report.done:
+            print(f"{one.name} (x {one.repeat})")
+            print("\n".join(f"  {line}" for line in text.estimate_lines(one)))
+        for lost in run_report.failed:
+            print(f"{lost.name} FAILED: {text.first_line(lost)}")
+        print(f"\nestimated {run_report.estimated_cycles:,} cycles, measured {run_report.cycles:,}: they differ by {gap:.1%} "
+              f"({'within' if gap <= tolerance else 'beyond'} the tolerance of {tolerance:.0%}); traffic "
+              + ("equal" if not differing else f"differs in {', '.join(one.name for one in differing)}"))
+    return exit_code(run_report) or (0 if agrees else 1)
+
+
+def read_window(word: str | None) -> tuple[int, int] | None:
+    """``A:B`` in cycles; either side may be left out."""
+    if word is None:
+        return None
+    first, colon, last = word.partition(":")
+    ends = (first.strip().replace(",", "") or "0", last.strip().replace(",", "") or str(1 << 50))
+    if not colon or not all(part.isascii() and part.isdigit() for part in ends) or int(ends[0]) >= int(ends[1]):
+        raise SpecError([Fault("--window", 0, 0, "", f"'{word}' is no window", "A:B in cycles with A < B, such as 1000:2000")])
+    return int(ends[0]), int(ends[1])
+
+
+def check_files(files: Files) -> None:
+    """Refuse what cannot be written before any work is done."""
+    faults = []
+    if files.timeline is not None and files.timeline.suffix.lower() not in PICTURES:
+        faults.append(Fault("--timeline", 0, 0, "", f"no picture format '{files.timeline.suffix}'", ", ".join(PICTURES)))
+    for option, path in (("--timeline", files.timeline), ("--csv", files.csv)):
+        if path is not None and not path.absolute().parent.is_dir():
+            faults.append(Fault(option, 0, 0, "", f"no folder {path.parent}"))
+    if files.save is not None and files.save.exists() and not files.save.is_dir():
+        faults.append(Fault("--save", 0, 0, "", f"{files.save} is a file; name a folder"))
+    if faults:
+        raise SpecError(faults)
+
+
+def write_text(path: Path, content: str) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(content, encoding="utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

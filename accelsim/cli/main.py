@@ -1,0 +1,157 @@
+"""`accelsim`: the commands. Heavy rooms are imported by the command that needs them, so that help is quick."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from accelsim.errors import AccelsimError, Fault, SpecError
+from accelsim.version import VERSION
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
+                  help="Simulate a mapping of a tensor operator on a hypothetical chip, estimate it, and explain every number.")
+
+Chip = Annotated[str, typer.Argument(help="A shipped chip (accelsim list chips) or a chip file.")]
+Workload = Annotated[str, typer.Argument(help="A shipped workload, a workload file, or inline text: gemm:m=64,n=64,k=64.")]
+MappingFile = Annotated[Optional[str], typer.Option("--mapping", metavar="FILE", help="Mapping file; operators it does not "
+                                                    "name get the dataflow.")]
+Dataflow = Annotated[str, typer.Option("--dataflow", metavar="NAME", help="A named dataflow, or auto: the fewest estimated "
+                                       "cycles.")]
+Overrides = Annotated[Optional[list[str]], typer.Option("-o", metavar="KEY=VALUE", help="Override a value by its path: "
+                                                        'chip.levels.DRAM.latency="40 cycles". May be repeated.')]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+MostSteps = Annotated[int, typer.Option("--most-steps", min=1, metavar="N", help="Refuse operators with more tile steps and "
+                                        "transfers than this.")]
+
+
+def main() -> None:
+    """Run a command; every failure of ours is a message and an exit code, never a traceback."""
+    try:
+        code = app(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except typer.Exit as error:
+        sys.exit(error.exit_code)
+    except typer.Abort:
+        sys.exit(130)
+    except KeyboardInterrupt:
+        print("interrupted; nothing was written", file=sys.stderr)
+        sys.exit(130)
+    except AccelsimError as error:
+        print(f"accelsim: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except OSError as error:
+        print(f"accelsim: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+        sys.exit(2)
+    except Exception as error:
+        usage = getattr(error, "format_message", None)
+        if usage is None:
+            raise
+        print(f"accelsim: {usage()}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        print(f"accelsim {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True,
+                                                help="Print the version.")] = False) -> None:
+    """Simulate a mapping of a tensor operator on a hypothetical chip, estimate it, and explain every number."""
+
+
+@app.command()
+def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: Dataflow = "auto", override: Overrides = None,
+        as_json: AsJson = False,
+        csv: Annotated[Optional[Path], typer.Option("--csv", metavar="FILE", help="Write a table: a row an operator.")] = None,
+        timeline: Annotated[Optional[Path], typer.Option("--timeline", metavar="FILE", help="Draw the stall timeline "
+                                                         "(.png, .svg or .pdf).")] = None,
+        window: Annotated[Optional[str], typer.Option("--window", metavar="A:B", help="Cycles to keep and draw; default all."
+                                                      )] = None,
+        operator: Annotated[Optional[str], typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
+                                                        "the one with the most cycles.")] = None,
+        save: Annotated[Optional[Path], typer.Option("--save", metavar="DIR", help="Keep the run for `accelsim report`.")] = None,
+        most_steps: MostSteps = 5_000_000) -> int:
+    """Simulate a workload on a chip and show where the time went."""
+    from accelsim.cli import commands
+    return commands.run(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps), as_json,
+                        commands.Files(csv, timeline, window, operator, save))
+
+
+@app.command()
+def estimate(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: Dataflow = "auto",
+             override: Overrides = None, as_json: AsJson = False) -> int:
+    """The closed form alone: traffic, lower bounds, cycles; nothing is simulated."""
+    from accelsim.cli import commands
+    return commands.estimate(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ())), as_json)
+
+
+@app.command()
+def check(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: Dataflow = "auto", override: Overrides = None,
+          as_json: AsJson = False,
+          tolerance: Annotated[float, typer.Option("--tolerance", min=0.0, max=1.0, metavar="SHARE", help="How far the estimated "
+                                                   "cycles of the workload may be from the measured ones.")] = 0.35,
+          most_steps: MostSteps = 5_000_000) -> int:
+    """Estimate and measurement side by side, the difference explained; exit 1 if they do not agree."""
+    from accelsim.cli import commands
+    return commands.check(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps), as_json,
+                          tolerance)
+
+
+@app.command()
+def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A folder written by `accelsim run --save`.")],
+           as_json: AsJson = False,
+           csv: Annotated[Optional[Path], typer.Option("--csv", metavar="FILE", help="Write a table.")] = None,
+           timeline: Annotated[Optional[Path], typer.Option("--timeline", metavar="FILE", help="Draw the stall timeline.")] = None,
+           window: Annotated[Optional[str], typer.Option("--window", metavar="A:B", help="Cycles to draw; default all.")] = None,
+           operator: Annotated[Optional[str], typer.Option("--operator", metavar="NAME", help="Which operator to draw.")] = None,
+           ) -> int:
+    """Measure and draw a saved run again, without simulating."""
+    from accelsim.cli import commands
+    return commands.report(folder, as_json, commands.Files(csv, timeline, window, operator, None))
+
+
+@app.command("list")
+def list_(what: Annotated[str, typer.Argument(help="chips, workloads, dataflows, operators, metrics, stalls or formats.")]) -> int:
+    """List what there is."""
+    from accelsim.cli import words
+    return words.list_words(what)
+
+
+@app.command()
+def explain(name: Annotated[str, typer.Argument(help="A metric, a stall cause, a dataflow, an operator or a chip.")]) -> int:
+    """What a name means: definition, unit, window, identity; a chip's sources, what is modelled and what is not."""
+    from accelsim.cli import words
+    return words.explain(name)
+
+
+@app.command()
+def schema(what: Annotated[str, typer.Argument(help="chip, workload or mapping.")]) -> int:
+    """JSON Schema of a file, for editors."""
+    from accelsim.cli import words
+    return words.schema(what)
+
+
+@app.command()
+def init(folder: Annotated[Path, typer.Argument(help="A folder that does not exist yet, or is empty.")]) -> int:
+    """A starter chip, workload and mapping that run as they are."""
+    from accelsim.cli import starter
+    return starter.init(folder)
+
+
+def bad_word(option: str, word: str, known: list[str]) -> SpecError:
+    """A word that is none of the known ones."""
+    from accelsim.errors import nearest
+    return SpecError([Fault(option, 0, 0, "", f"nothing named '{word}'", ", ".join(known), nearest(word, known))])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""list, explain, schema: what there is and what it means, from the tables that the code itself uses."""
+
+from __future__ import annotations
+
+import json
+
+from accelsim.cli.main import bad_word
+from accelsim.measure.metrics import METRICS
+from accelsim.outputs.formats import FORMATS
+from accelsim.spec.chipfile import ChipFile
+from accelsim.spec.dataflows import DATAFLOWS
+from accelsim.spec.mappingfile import MappingFile
+from accelsim.spec.operators import OPERATOR_KINDS
+from accelsim.spec.read import read_chip, read_workload, shipped
+from accelsim.spec.workload import WorkloadFile
+from accelsim.stalls import Phase, StallCause
+from accelsim.units import human_bytes
+
+LISTS = ("chips", "workloads", "dataflows", "operators", "metrics", "stalls", "formats")
+SCHEMAS = {"chip": ChipFile, "workload": WorkloadFile, "mapping": MappingFile}
+
+
+def list_words(what: str) -> int:
+    """Print one of the lists: a name and a sentence a line."""
+    rows: list[tuple[str, str]] = []
+    if what == "chips":
+        rows = [(name, read_chip(name).description) for name in shipped("chips")]
+    elif what == "workloads":
+        rows = [(name, read_workload(name).description) for name in shipped("workloads")]
+    elif what == "dataflows":
+        rows = [("auto", "each that the chip can run, the one with the fewest estimated cycles (default)"),
+                *((dataflow.name, dataflow.describe) for dataflow in DATAFLOWS)]
+    elif what == "operators":
+        rows = [(kind.word, f"{kind.describe}; dims {' '.join(kind.dims)}") for kind in OPERATOR_KINDS]
+    elif what == "metrics":
+        rows = [(metric.name, metric.definition) for metric in METRICS]
+    elif what == "stalls":
+        rows = [(cause.code, cause.sentence) for cause in StallCause]
+    elif what == "formats":
+        rows = [(f"{form.name}", f"{form.option}: {form.describe}") for form in FORMATS]
+    else:
+        raise bad_word("list", what, list(LISTS))
+    width = max(len(name) for name, _ in rows)
+    for name, sentence in rows:
+        print(f"{name:<{width}}  {sentence}")
+    return 0
+
+
+def explain(name: str) -> int:
+    """Print what a name means."""
+    word = name.removesuffix("_cycles") if name.removesuffix("_cycles") in {cause.code for cause in StallCause} else name
+    metric = next((one for one in METRICS if one.name == word), None)
+    cause = next((one for one in StallCause if one.code == word), None)
+    phase = next((one for one in Phase if one.code == word), None)
+    dataflow = next((one for one in DATAFLOWS if one.name == word), None)
+    kind = next((one for one in OPERATOR_KINDS if one.word == word), None)
+    if metric is not None:
+        print(f"{metric.name} (metric)\n  unit        {metric.unit or 'none'}\n  window      {metric.window or 'none'}\n"
+              f"  definition  {metric.definition}\n  identity    {metric.identity or 'none'}")
+    elif cause is not None:
+        print(f"{cause.code} (stall cause)\n  unit        lane-cycles of the PE array\n  definition  {cause.sentence}\n"
+              f"  colour      {cause.colour}\n  identity    sum of stalls = array lanes x cycles - busy - idle")
+    elif phase is not None:
+        print(f"{phase.code} (phase of a stall)\n  definition  {phase.sentence}")
+    elif dataflow is not None:
+        print(f"{dataflow.name} (dataflow)\n  {(dataflow.write.__doc__ or '').strip()}")
+    elif kind is not None:
+        print(f"{kind.word} (operator)\n  {(kind.body.__doc__ or '').strip()}\n  dims {' '.join(kind.dims)}")
+    elif word in shipped("chips") or word.endswith((".yaml", ".yml")):
+        _explain_chip(word)
+    else:
+        known = [*(one.name for one in METRICS), *(one.code for one in StallCause), *(one.code for one in Phase),
+                 *(one.name for one in DATAFLOWS), *(one.word for one in OPERATOR_KINDS), *shipped("chips")]
+        raise bad_word("explain", name, known)
+    return 0
+
+
+def _explain_chip(name: str) -> None:
+    chip = read_chip(name)
+    print(f"{chip.name} (chip)\n  {chip.description}\n\nlevels, outermost first")
+    for level in chip.levels:
+        for memory in level.memories:
+            size = "unlimited" if memory.capacity_bytes is None else human_bytes(memory.capacity_bytes)
+            print(f"  {level.name:<8} {memory.name:<12} {size:>12}, latency {memory.latency_cycles} cycles"
+                  + (f", {level.instances} instances" if level.instances > 1 else ""))
+            for port in memory.ports:
+                rate = "unlimited" if port.rate is None else f"{float(port.rate):.6g} B/cycle"
+                print(f"             port {port.name}: {rate}, serves {', '.join(sorted(one.value for one in port.accesses))}")
+    pes = " x ".join(f"{count} ({axis})" for axis, count in chip.array.pes) or "1"
+    print(f"  {chip.array.name:<8} {chip.array.model.value} array of {pes} PEs, {chip.arrays} on the chip")
+    for title, lines in (("modelled", chip.models), ("not modelled", chip.omits), ("sources", chip.sources)):
+        if lines:
+            print(f"\n{title}")
+            for line in lines:
+                print(f"  - {line}")
+
+
+def schema(what: str) -> int:
+    """Print a file's JSON Schema."""
+    if what not in SCHEMAS:
+        raise bad_word("schema", what, list(SCHEMAS))
+    print(json.dumps(SCHEMAS[what].model_json_schema(by_alias=True), indent=2, sort_keys=True))
+    return 0

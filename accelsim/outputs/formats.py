@@ -1,0 +1,25 @@
+"""The table of formats: what `accelsim list formats` shows and what a file's suffix may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Format:
+    """One output format and how to ask for it."""
+
+    name: str
+    option: str
+    describe: str
+
+
+FORMATS: tuple[Format, ...] = (
+    Format("text", "(default)", "one-screen summary on standard output"),
+    Format("json", "--json", "everything, one schema, keys sorted, units in names"),
+    Format("csv", "--csv FILE", "one row an operator and a total"),
+    Format("png", "--timeline FILE.png", "stall timeline, 300 dots per inch"),
+    Format("svg", "--timeline FILE.svg", "stall timeline as vectors, for the web"),
+    Format("pdf", "--timeline FILE.pdf", "stall timeline as vectors, for a paper"),
+    Format("run folder", "--save DIR", "all of a run, to be measured and drawn again by `accelsim report DIR`"),
+)

@@ -1,0 +1,162 @@
+"""The summary that one reads first: one screen of text, every number with its unit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from accelsim.analytic.result import Estimate
+from accelsim.measure.report import OperatorReport, RunReport
+from accelsim.outputs.results import levels_of
+from accelsim.spec.case import Case
+from accelsim.stalls import StallCause
+from accelsim.timeline import Traffic
+from accelsim.units import grouped, human_bytes, human_time
+
+WIDTH = 100
+_TRAFFIC = (("fill", "fill_bytes"), ("drain", "drain_bytes"), ("refill", "refill_bytes"), ("read", "array_read_bytes"),
+            ("write", "array_write_bytes"), ("waste", "waste_bytes"))
+
+
+def summary(report: RunReport) -> str:
+    """The run on one screen: a single operator in full, several as a table with totals."""
+    if len(report.operators) == 1 and report.done:
+        return operator_summary(report.done[0], report)
+    return workload_summary(report)
+
+
+def operator_summary(one: OperatorReport, report: RunReport) -> str:
+    """One operator: cycles, what binds, where the time went, traffic, advice, estimate."""
+    lines = [f"{one.name} on {report.chip}", ""]
+    lines += headline(one.cycles, one.time_s, one.utilization, one.macs)
+    arrays = [lane for lane in one.lanes.values() if lane.kind.value == "array"]
+    lines.append(f"bound by       {one.bound_by}{_busy_note(one)}")
+    lines += ["", *stall_lines(one.stalls, one.cycles * len(arrays), one.busy, sum(lane.idle_cycles for lane in arrays))]
+    lines += ["", *traffic_lines(one.case, one.levels)]
+    lines += ["", "advice"]
+    lines += [f"  {grouped(advice.cycles):>14} cycles  {advice.text}" for advice in one.advice] or ["  nothing to gain: the array "
+                                                                                                "is always busy"]
+    lines += ["", *estimate_lines(one)]
+    lines += ["", f"mapping ({one.case.mapping.origin or 'given'})", *("  " + line for line in
+                                                               one.case.mapping.loop_nest(one.case.operator).splitlines())]
+    return "\n".join(lines)
+
+
+def _busy_note(one: OperatorReport) -> str:
+    lane = one.lanes.get(one.bound_by)
+    if lane is None or not one.cycles:
+        return " (the largest stall cause)" if one.stalls else ""
+    return f" (busy {lane.busy_cycles / one.cycles:.0%} of the run)"
+
+
+def headline(cycles: int, time_s: float, utilization: float, macs: int) -> list[str]:
+    """Cycles, time, utilization."""
+    return [f"cycles         {grouped(cycles)}  (measured)", f"time           {human_time(time_s)}",
+            f"utilization    {utilization:.1%} of peak  ({grouped(macs)} MACs)"]
+
+
+def stall_lines(stalls: Mapping[StallCause, int], total: int, busy: float, idle: float) -> list[str]:
+    """Array lanes: busy, each cause, idle; they add up to the lane-cycles of the run."""
+    lines = [f"array lanes    {'lane-cycles':>16}  share", f"  {'busy':<18} {grouped(round(busy * total)):>10}  {busy:6.1%}"]
+    for cause, cycles in sorted(stalls.items(), key=lambda item: (-item[1], item[0].code)):
+        lines.append(f"  {cause.code:<18} {grouped(cycles):>10}  {cycles / max(1, total):6.1%}")
+    if idle:
+        lines.append(f"  {'idle':<18} {grouped(round(idle)):>10}  {idle / max(1, total):6.1%}")
+    return lines
+
+
+def traffic_lines(case: Case, levels: Mapping[str, Mapping[str, Traffic]]) -> list[str]:
+    """Bytes per level and tensor; columns without any left out."""
+    rows = [(level, tensor, traffic) for level, tensors in levels_of(case, levels).items()
+            for tensor, traffic in tensors.items()]
+    rows = [row for row in rows if any(getattr(row[2], key) for _, key in _TRAFFIC)]
+    columns = [(name, key) for name, key in _TRAFFIC if any(getattr(traffic, key) for _, _, traffic in rows)]
+    lines = [f"{'traffic':<14} " + " ".join(f"{name:>11}" for name, _ in columns)]
+    for level, tensor, traffic in rows:
+        lines.append(f"  {level + ' ' + tensor:<12} " + " ".join(
+            f"{human_bytes(getattr(traffic, key)) if getattr(traffic, key) else '-':>11}" for _, key in columns))
+    return lines
+
+
+def estimate_lines(one: OperatorReport) -> list[str]:
+    """How far the closed form was, and what lies between its bound and the measurement."""
+    check = one.crosscheck
+    bound = check.bound.name if check.bound is not None else "none"
+    lines = [f"estimated      {grouped(check.estimated_cycles)} cycles; measured is {check.ratio:.3f} x that; traffic "
+             + ("equal" if not check.traffic_differences else f"differs in {len(check.traffic_differences)} numbers")]
+    floor = check.bound.cycles if check.bound is not None else 0
+    lines.append(f"  {'bound: ' + bound:<34} {grouped(floor):>14}")
+    lines += [f"  + {name:<32} {grouped(cycles):>14}" for name, cycles in check.waterfall]
+    lines.append(f"  {'= measured':<34} {grouped(check.measured_cycles):>14}")
+    lines += [f"  DIFFERS {part.level} {part.tensor} {part.what}: estimated {part.estimated:,}, measured {part.measured:,}"
+              for part in check.traffic_differences[:10]]
+    return lines
+
+
+def workload_summary(report: RunReport) -> str:
+    """A row an operator, then totals over the whole workload."""
+    lines = [f"{report.workload} on {report.chip}", ""]
+    width = min(40, max([len(one.name) for one in report.operators], default=8))
+    lines.append(f"{'operator':<{width}} {'x':>3} {'cycles':>13} {'util':>6} {'busy':>6} {'meas/est':>8}  bound by")
+    for one in report.operators:
+        if one in report.failed:
+            lines.append(f"{one.name[:width]:<{width}} {one.repeat:>3}  FAILED: {first_line(one)}")
+            continue
+        lines.append(f"{one.name[:width]:<{width}} {one.repeat:>3} {grouped(one.cycles):>13} {one.utilization:>6.1%} "
+                     f"{one.busy:>6.1%} {one.crosscheck.ratio:>8.3f}  {one.bound_by}")
+    lines += ["", *headline(report.cycles, report.time_s, report.utilization, report.macs)]
+    lines.append(f"estimated      {grouped(report.estimated_cycles)} cycles; measured is "
+                 f"{report.cycles / max(1, report.estimated_cycles):.3f} x that")
+    total = sum(one.cycles * one.repeat * _arrays(one) for one in report.done)
+    busy = sum(lane.busy_cycles * one.repeat for one in report.done for lane in one.lanes.values()
+               if lane.kind.value == "array") / max(1, total)
+    idle = sum(lane.idle_cycles * one.repeat for one in report.done for lane in one.lanes.values()
+               if lane.kind.value == "array")
+    lines += ["", *stall_lines(report.stalls, total, busy, idle)]
+    lines += ["", "advice", *_workload_advice(report)]
+    lines += ["", f"{len(report.done)} of {len(report.operators)} operators ran, one after another, each from a cold start with "
+              "its tensors at home;", "what one could leave on chip for the next, or overlap with it, is not counted."]
+    return "\n".join(lines)
+
+
+def first_line(one: object) -> str:
+    """The first line of a failure's reason."""
+    return str(getattr(one, "reason", "")).splitlines()[0]
+
+
+def _arrays(one: OperatorReport) -> int:
+    return sum(1 for lane in one.lanes.values() if lane.kind.value == "array")
+
+
+def _workload_advice(report: RunReport) -> list[str]:
+    """The largest stakes over all operators, the same advice added up."""
+    stakes: dict[str, tuple[int, OperatorReport, int]] = {}
+    for one in report.done:
+        for advice in one.advice:
+            cycles = advice.cycles * one.repeat
+            total, worst, most = stakes.get(advice.text, (0, one, 0))
+            stakes[advice.text] = (total + cycles, one if cycles > most else worst, max(most, cycles))
+    best = sorted(stakes.items(), key=lambda item: (-item[1][0], item[0]))[:3]
+    return [f"  {grouped(total):>14} cycles  {text} (most in {worst.name})" for text, (total, worst, _) in best] or [
+        "  nothing to gain: the arrays are always busy"]
+
+
+def estimate_summary(chip: str, rows: Sequence[tuple[Case, Estimate]], failures: Sequence[str]) -> str:
+    """The closed form alone."""
+    if len(rows) == 1 and not failures:
+        case, guess = rows[0]
+        lines = [f"{case.operator.name} on {chip} (estimated, not simulated)", "",
+                 f"cycles         {grouped(guess.cycles)}  (estimated)", f"bound by       {guess.bound_by}", "", "lower bounds"]
+        lines += [f"  {grouped(bound.cycles):>14}  {bound.name:<24} {bound.explains}"
+                  for bound in sorted(guess.bounds, key=lambda one: -one.cycles)]
+        traffic: dict[str, dict[str, Traffic]] = {}
+        for (entry, tensor), part in guess.traffic.items():
+            traffic.setdefault(case.chip.names[entry], {})[tensor] = Traffic(**vars(part))
+        lines += ["", *traffic_lines(case, traffic), "", f"mapping ({case.mapping.origin or 'given'})",
+                  *("  " + line for line in case.mapping.loop_nest(case.operator).splitlines())]
+        return "\n".join(lines)
+    lines = [f"estimates on {chip} (not simulated)", "", f"{'operator':<32} {'x':>3} {'cycles':>14}  bound by"]
+    lines += [f"{case.operator.name[:32]:<32} {case.operator.repeat:>3} {grouped(guess.cycles):>14}  {guess.bound_by}"
+              for case, guess in rows]
+    lines += [f"FAILED {failure}" for failure in failures]
+    lines.append(f"{'total':<32} {'':>3} {grouped(sum(guess.cycles * case.operator.repeat for case, guess in rows)):>14}")
+    return "\n".join(lines)
