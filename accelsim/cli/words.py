@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from pydantic import BaseModel
+
 from accelsim.cli.main import bad_word
 from accelsim.measure.metrics import METRICS
 from accelsim.outputs.formats import FORMATS
@@ -17,7 +19,7 @@ from accelsim.stalls import Phase, StallCause
 from accelsim.units import human_bytes
 
 LISTS = ("chips", "workloads", "dataflows", "operators", "metrics", "stalls", "formats")
-SCHEMAS = {"chip": ChipFile, "workload": WorkloadFile, "mapping": MappingFile}
+SCHEMAS: dict[str, type[BaseModel]] = {"chip": ChipFile, "workload": WorkloadFile, "mapping": MappingFile}
 
 
 def list_words(what: str) -> int:

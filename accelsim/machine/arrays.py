@@ -60,7 +60,8 @@ class ArrayState:
         run = Run(self.number, now, now + hold, now + hold + self.node.latency_cycles)
         machine.recorder.row(self.number, now * TICKS, run.hold_end * TICKS, BUSY_STATE, machine.network.output)
         self._account(block, hold)
-        early, late = [], []
+        early: list[Residency] = []
+        late: list[Residency] = []
         for residency in operands:
             residency.readers += 1
             spec = machine.network.stations[residency.station]
@@ -83,7 +84,7 @@ class ArrayState:
         for resources, sizes in ((self.node.read_resources, block.reads), (self.node.write_resources, block.writes)):
             for label, (number, size) in enumerate(zip(resources, sizes, strict=True)):
                 if number >= 0 and size:
-                    start, stop = machine.resources[number].book(now, size, 0, label, -1)
+                    start, stop = machine.resources[number].book(now, size, 0)
                     machine.resources[number].recent.append(Ahead(whole_cycle(start), whole_cycle(stop), label, -1))
                     machine.recorder.row(len(machine.network.arrays) + number, start, stop, BUSY_STATE, label)
                     end = max(end, stop)
@@ -97,12 +98,12 @@ class ArrayState:
             if reading != left:
                 self.machine.pass_by(station, left, reading)
 
-    def _held(self, run: Run, operands: list[Residency]) -> None:
+    def _held(self, run: Run, operands: list[Residency], _: object = None) -> None:
         self.running = False
         self._release(run, operands)
         self.machine.wake_array(self.number)
 
-    def _release(self, run: Run, operands: list[Residency]) -> None:
+    def _release(self, run: Run, operands: list[Residency], _: object = None) -> None:
         for residency in operands:
             self.machine.reader_done(residency, run)
 

@@ -79,7 +79,14 @@ class Blame:
             node = node.freed_why
 
     def _transfer(self, leg: Leg, until: int) -> Iterator[Piece]:
-        """A transfer's way backward from a cycle: latencies, service, queueing."""
+        """A transfer's way backward from a cycle, the pieces it was cut into one after another."""
+        piece: Leg | None = leg
+        while piece is not None:
+            yield from self._way(piece, until)
+            until, piece = piece.requested, piece.previous
+
+    def _way(self, leg: Leg, until: int) -> Iterator[Piece]:
+        """A leg's way backward from a cycle: latencies, service, queueing."""
         chain = [booking for part in _parts(leg) for booking in part.bookings]
         owners = [part for part in _parts(leg) for _ in part.bookings]
         place = len(chain) - 1
@@ -137,8 +144,8 @@ def _parts(leg: Leg) -> list[Leg]:
 
 
 def _first(leg: Leg) -> Leg:
-    while leg.before is not None:
-        leg = leg.before
+    while (earlier := leg.before or leg.previous) is not None:
+        leg = earlier
     return leg
 
 

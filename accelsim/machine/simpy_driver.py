@@ -93,7 +93,7 @@ class Machine:
     @property
     def now(self) -> int:
         """The current cycle."""
-        return int(self.env.now)
+        return self.env.now  # type: ignore[return-value]  # only whole cycles are scheduled
 
     def _station(self, number: int, spec: Station, schedule: Schedule) -> StationState:
         if spec.parent >= 0:
@@ -143,7 +143,7 @@ class Machine:
             event._ok = True
             event._value = None
             event.callbacks.append(self._arbitrate)
-            self.env.schedule(event, ARBITRATION)
+            self.env.schedule(event, ARBITRATION)  # type: ignore[arg-type]  # any integer orders events of a time
 
     def _arbitrate(self, _: simpy.Event) -> None:
         self._due = False
@@ -242,7 +242,7 @@ class Machine:
                 residency.pending -= 1
                 self.check_release(residency, None)
 
-    def filled(self, residency: Residency) -> None:
+    def filled(self, residency: Residency, _: object = None) -> None:
         """All that had to move in has; what the tile shares with the one before may still be on its way."""
         before = residency.before
         if before is not None and before.ready < 0 and self.network.stations[residency.station].tensor != self.network.output:
@@ -293,13 +293,13 @@ class Machine:
         self.free_slot(residency)
         self._leave(residency)
 
-    def free_slot(self, residency: Residency) -> None:
+    def free_slot(self, residency: Residency, _: object = None) -> None:
         """A slot is free: its input is released, or its drain is through."""
         residency.slot_free = self.now
         self.tell("freed", residency)
         self.wake(residency.station)
 
-    def drained(self, residency: Residency) -> None:
+    def drained(self, residency: Residency, _: object = None) -> None:
         """A drain has arrived."""
         residency.drained = self.now
         self.tell("drained", residency)

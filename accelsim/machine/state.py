@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from accelsim.machine.network import Hop, Resource, Route
-from accelsim.plan.moves import Load
 from accelsim.plan.stays import Stay
 from accelsim.stalls import StallCause
 from accelsim.timeline import TICKS
@@ -48,7 +47,7 @@ class ResourceState:
         self.free = 0
         self.recent: deque[Ahead] = deque(maxlen=depth)
 
-    def book(self, cycle: int, size_bytes: int, setup_cycles: int, label: int, unit: int) -> tuple[int, int]:
+    def book(self, cycle: int, size_bytes: int, setup_cycles: int) -> tuple[int, int]:
         """Book service behind what is booked; returns its first and end tick.
 
         Service lasts bytes / rate, rounded up to a sixteenth of a cycle, after the setup.
@@ -73,19 +72,19 @@ TieKey = tuple[int, int, int, int, int]
 
 
 class Leg:
-    """A stretch of a transfer's way: its hops, the load, and what follows when its last hop is booked.
+    """A stretch of a transfer's way: its hops, the bytes through each, and what follows when its last hop is booked.
 
     ``before``: the leg it continues, None for the first. ``done`` is called with the leg when its last hop is booked.
     ``previous``: the piece before it of a transfer cut into chunks; ``served``: called at its first service.
+    ``reaches``: cycle in which the first byte is at the next hop; ``through`` and ``latency`` of the hop last left.
     """
 
-    __slots__ = ("before", "bookings", "done", "hops", "key", "label", "load", "previous", "requested", "served",
-                 "sizes", "unit")
+    __slots__ = ("before", "bookings", "done", "hops", "key", "label", "latency", "previous", "reaches", "requested", "served",
+                 "sizes", "through", "unit")
 
-    def __init__(self, hops: Route, load: Load, sizes: tuple[int, ...], key: TieKey, label: int, unit: int,
-                 before: Leg | None, requested: int, done: Callable[[Leg], None]) -> None:
+    def __init__(self, hops: Route, sizes: tuple[int, ...], key: TieKey, label: int, unit: int, before: Leg | None,
+                 requested: int, done: Callable[[Leg], None]) -> None:
         self.hops = hops
-        self.load = load
         self.sizes = sizes
         self.key = key
         self.label = label
@@ -96,23 +95,19 @@ class Leg:
         self.bookings: list[Booking] = []
         self.previous: Leg | None = None
         self.served: Callable[[], None] | None = None
+        self.reaches: int = requested if before is None else before.reaches
+        self.through: int = requested if before is None else before.through
+        self.latency: int = 0 if before is None else before.latency
 
-    @property
-    def through(self) -> int:
-        """Cycle in which the last hop so far has passed everything on."""
-        return self.bookings[-1].through if self.bookings else self.before.through if self.before else self.requested
-
-    @property
-    def latency(self) -> int:
-        """Latency of the hop last left."""
-        return self.bookings[-1].hop.latency_cycles if self.bookings else self.before.latency if self.before else 0
-
-    @property
-    def reaches(self) -> int:
-        """Cycle in which the first byte reaches the next hop."""
-        if self.bookings:
-            return self.bookings[-1].start + self.bookings[-1].hop.latency_cycles
-        return self.before.reaches if self.before else self.requested
+    def book(self, hop: Hop, arrival: int, start: int, end: int, ahead: tuple[Ahead, ...]) -> None:
+        """A hop was booked: through no earlier than through the one before and its latency."""
+        through = self.through + self.latency
+        if end > through:
+            through = end
+        self.bookings.append(Booking(hop, arrival, start, end, through, ahead))
+        self.through = through
+        self.latency = hop.latency_cycles
+        self.reaches = start + hop.latency_cycles
 
     @property
     def arrived(self) -> int:

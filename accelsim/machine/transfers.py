@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,48 +21,73 @@ def _over(_: Leg) -> None:
     """What follows a leg that has already been followed up: nothing; it lets go of what it called."""
 
 
+class _Ways:
+    """How a station's transfers go: hops, and what is known of them beforehand."""
+
+    __slots__ = ("bare", "chunk_bytes", "drain_hops", "fill_hops", "spec", "traffic")
+
+    def __init__(self, spec: Station, traffic: Traffic) -> None:
+        self.spec = spec
+        self.traffic = traffic
+        self.fill_hops = (*spec.fill_trunk, *spec.fill_leg)
+        self.drain_hops = (*spec.drain_leg, *spec.drain_trunk)
+        every = (*self.fill_hops, *self.drain_hops)
+        self.chunk_bytes = min((hop.chunk_bytes for hop in every if hop.chunk_bytes), default=0)
+        # with neither links nor granularity there is nothing to count but the payload
+        self.bare = all(hop.granularity_bytes == 1 and hop.kind is not LaneKind.LINK for hop in every)
+
+
 class Transfers:
     """All transfers of a machine."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._first_lane = len(machine.network.array_lanes)
+        network = machine.network
+        self._first_lane = len(network.array_lanes)
         self._requests: list[tuple[TieKey, int, Leg]] = []
         self._count = 0
         self._gathering: dict[tuple[object, ...], list[Residency]] = {}
+        self._ways = [_Ways(spec, self._traffic(spec.level, spec.tensor) if spec.parent >= 0 else Traffic())
+                      for spec in network.stations]
 
     # -- what is asked for --------------------------------------------------------------------------------------
 
     def fill(self, residency: Residency) -> None:
         """Ask for what a residency needs moved in, when all that share it have claimed."""
-        spec, stay = self._spec(residency), residency.stay
-        assert stay.fill is not None
-        self._count_in(spec, residency)
+        ways, stay = self._ways[residency.station], residency.stay
+        load, spec = stay.fill, ways.spec
+        assert load is not None
+        if stay.refill:
+            ways.traffic.refill_bytes += load.payload_bytes
+            ways.traffic.refill_elements += load.elements
+        else:
+            ways.traffic.fill_bytes += load.payload_bytes
+            ways.traffic.fill_elements += load.elements
         key = (-spec.entry, stay.first, FILL, spec.tensor, spec.unit)
         if not stay.fill_group:
-            self._pieces(residency, (*spec.fill_trunk, *spec.fill_leg), stay.fill, key)
+            self._alone(ways, ways.fill_hops, load, key, partial(self._filled, residency))
             return
         members = self._gather(("fill", spec.entry, spec.tensor, stay.first, stay.fill_group), residency,
                                len(stay.fill_group))
         if members:
-            self._launch(spec.fill_trunk, stay.fill, key, spec, None, partial(self._spread, members))
+            self._launch(spec.fill_trunk, load, key, spec, None, partial(self._spread, members))
 
     def drain(self, residency: Residency) -> None:
         """Ask for what a residency leaves behind to move out."""
-        spec, stay = self._spec(residency), residency.stay
-        assert stay.drain is not None
-        traffic = self._traffic(spec.level, spec.tensor)
-        traffic.drain_bytes += stay.drain.payload_bytes
-        traffic.drain_elements += stay.drain.elements
+        ways, stay = self._ways[residency.station], residency.stay
+        load, spec = stay.drain, ways.spec
+        assert load is not None
+        ways.traffic.drain_bytes += load.payload_bytes
+        ways.traffic.drain_elements += load.elements
         key = (-spec.entry, stay.last, DRAINING, spec.tensor, spec.unit)
         if not stay.drain_group:
-            self._pieces(residency, (*spec.drain_leg, *spec.drain_trunk), stay.drain, key)
+            self._alone(ways, ways.drain_hops, load, key, partial(self._left, residency))
             return
         members = self._gather(("drain", spec.entry, spec.tensor, stay.last, stay.drain_group), residency,
                                len(stay.drain_group))
         arrived: list[Leg] = []
         for member in members:
-            own = self._spec(member)
+            own = self._ways[member.station].spec
             assert member.stay.drain is not None
             self._launch(own.drain_leg, member.stay.drain, (-own.entry, member.stay.last, DRAINING, own.tensor, own.unit),
                          own, None, partial(self._join, members, arrived))
@@ -75,7 +101,7 @@ class Transfers:
     def _spread(self, members: list[Residency], trunk: Leg) -> None:
         """A multicast has left what its members share: each goes its own way."""
         for member in members:
-            spec = self._spec(member)
+            spec = self._ways[member.station].spec
             assert member.stay.fill is not None
             key = (-spec.entry, member.stay.first, FILL, spec.tensor, spec.unit)
             self._launch(spec.fill_leg, member.stay.fill, key, spec, trunk, partial(self._filled, member))
@@ -86,7 +112,7 @@ class Transfers:
         if len(arrived) < len(members):
             return
         last = max(arrived, key=lambda one: (one.through + one.latency, one.reaches))
-        spec = self._spec(members[0])
+        spec = self._ways[members[0].station].spec
         load = members[0].stay.drain
         assert load is not None
         key = (-spec.entry, members[0].stay.last, DRAINING, spec.tensor, spec.unit)
@@ -96,38 +122,43 @@ class Transfers:
         for member in members:
             self._left(member, trunk)
 
-    def _pieces(self, residency: Residency, hops: Route, load: Load, key: TieKey) -> None:
-        """One transfer, or several one after another where a link cuts long ones into chunks."""
-        chunks = [hop.chunk_bytes for hop in hops if hop.chunk_bytes]
-        count = -(-load.payload_bytes // min(chunks)) if chunks else 1
-        sizes = [self._size(hop, load) for hop in hops]
-        parts = [tuple(size * (i + 1) // count - size * i // count for size in sizes) for i in range(count)]
-        done = partial(self._filled, residency) if key[2] == FILL else partial(self._left, residency)
-        self._account(hops, load, self._spec(residency))
-        self._piece(hops, load, key, self._spec(residency), parts, None, done)
+    def _alone(self, ways: _Ways, hops: Route, load: Load, key: TieKey, done: Callable[[Leg], None]) -> None:
+        """A transfer of one station; several one after another where a link cuts long ones into chunks."""
+        size = load.payload_bytes
+        if ways.bare:
+            sizes = (size,) * len(hops)
+            counts = self._machine.recorder.counts
+            counts["transfers"] = counts.get("transfers", 0) + 1
+        else:
+            sizes = tuple([self._size(hop, load) for hop in hops])
+            self._account(hops, load, ways.spec)
+        if ways.chunk_bytes and size > ways.chunk_bytes:
+            pieces = -(-size // ways.chunk_bytes)
+            parts = [tuple([whole * (i + 1) // pieces - whole * i // pieces for whole in sizes]) for i in range(pieces)]
+            self._piece(hops, key, ways.spec, parts, None, done)
+            return
+        self._go_on(Leg(hops, sizes, key, ways.spec.tensor, ways.spec.unit, None, self._machine.now, done))
 
-    def _piece(self, hops: Route, load: Load, key: TieKey, spec: Station, parts: list[tuple[int, ...]],
-               previous: Leg | None, done: partial[None]) -> None:
-        leg = Leg(hops, load, parts[0], key, spec.tensor, spec.unit, None, self._machine.now,
-                  done if len(parts) == 1 else lambda _: None)
+    def _piece(self, hops: Route, key: TieKey, spec: Station, parts: list[tuple[int, ...]], previous: Leg | None,
+               done: Callable[[Leg], None], _: object = None) -> None:
+        """One chunk; the next asks when this one has been served at its first port."""
+        leg = Leg(hops, parts[0], key, spec.tensor, spec.unit, None, self._machine.now, done if len(parts) == 1 else _over)
         leg.previous = previous
         if len(parts) > 1:
-            leg.served = partial(self._next_piece, hops, load, key, spec, parts[1:], leg, done)
+            leg.served = partial(self._next_piece, hops, key, spec, parts[1:], leg, done)
         self._go_on(leg)
 
-    def _next_piece(self, hops: Route, load: Load, key: TieKey, spec: Station, parts: list[tuple[int, ...]], leg: Leg,
-                    done: partial[None]) -> None:
-        end = leg.bookings[-1].end
-        self._machine.at(end, partial(self._piece, hops, load, key, spec, parts, leg, done))
+    def _next_piece(self, hops: Route, key: TieKey, spec: Station, parts: list[tuple[int, ...]], leg: Leg,
+                    done: Callable[[Leg], None]) -> None:
+        self._machine.at(leg.bookings[-1].end, partial(self._piece, hops, key, spec, parts, leg, done))
 
     # -- how it moves -------------------------------------------------------------------------------------------
 
     def _launch(self, hops: Route, load: Load, key: TieKey, spec: Station, before: Leg | None,
-                done: partial[None]) -> None:
+                done: Callable[[Leg], None]) -> None:
         sizes = tuple([self._size(hop, load) for hop in hops])
         self._account(hops, load, spec)
-        leg = Leg(hops, load, sizes, key, spec.tensor, spec.unit, before, self._machine.now, done)
-        self._go_on(leg)
+        self._go_on(Leg(hops, sizes, key, spec.tensor, spec.unit, before, self._machine.now, done))
 
     @staticmethod
     def _size(hop: Hop, load: Load) -> int:
@@ -135,9 +166,10 @@ class Transfers:
 
     def _go_on(self, leg: Leg) -> None:
         """Pass the hops that hold nothing up; then wait for arbitration at the next, or be done."""
-        hops, bookings = leg.hops, leg.bookings
-        while len(bookings) < len(hops):
-            hop = hops[len(bookings)]
+        hops = leg.hops
+        place = len(leg.bookings)
+        while place < len(hops):
+            hop = hops[place]
             reaches = leg.reaches
             if hop.resource >= 0:
                 if reaches == self._machine.now:
@@ -145,11 +177,12 @@ class Transfers:
                 else:
                     self._machine.at(reaches, partial(self._arrive, leg))
                 return
-            bookings.append(Booking(hop, reaches, reaches, reaches, max(reaches, leg.through + leg.latency), ()))
+            leg.book(hop, reaches, reaches, reaches, ())
+            place += 1
         done, leg.done = leg.done, _over
         done(leg)
 
-    def _arrive(self, leg: Leg) -> None:
+    def _arrive(self, leg: Leg, _: object = None) -> None:
         """A transfer's first byte is at a port: it is served at the end of this cycle's round, in tie order."""
         self._count += 1
         self._requests.append((leg.key, self._count, leg))
@@ -157,9 +190,12 @@ class Transfers:
 
     def arbitrate(self) -> None:
         """Serve what has arrived at ports in this round, in tie order."""
-        if not self._requests:
+        requests = self._requests
+        if not requests:
             return
-        requests, self._requests = sorted(self._requests), []
+        self._requests = []
+        if len(requests) > 1:
+            requests.sort()
         for _, _, leg in requests:
             self._serve(leg)
 
@@ -169,14 +205,14 @@ class Transfers:
         hop = leg.hops[place]
         resource = machine.resources[hop.resource]
         now = machine.now
-        start, end = resource.book(now, leg.sizes[place], hop.setup_cycles, leg.label, leg.unit)
+        start, end = resource.book(now, leg.sizes[place], hop.setup_cycles)
         begins, ends = whole_cycle(start), whole_cycle(end)
         ahead = resource.ahead(now, begins) if begins > now else ()
         resource.recent.append(Ahead(begins, ends, leg.label, leg.unit))
         machine.recorder.row(self._first_lane + hop.resource, start, end, BUSY_STATE, leg.label)
-        leg.bookings.append(Booking(hop, now, begins, ends, max(ends, leg.through + leg.latency), ahead))
-        if leg.served is not None:
-            leg.served, served = None, leg.served
+        leg.book(hop, now, begins, ends, ahead)
+        served, leg.served = leg.served, None
+        if served is not None:
             served()
         self._go_on(leg)
 
@@ -187,20 +223,17 @@ class Transfers:
     def _left(self, residency: Residency, leg: Leg) -> None:
         machine = self._machine
         residency.drain = leg
-        if leg.through < leg.arrived:
+        if leg.latency:
             machine.at(leg.through, partial(machine.free_slot, residency))
             machine.at(leg.arrived, partial(machine.drained, residency))
         else:
             machine.at(leg.arrived, partial(self._gone, residency))
 
-    def _gone(self, residency: Residency) -> None:
+    def _gone(self, residency: Residency, _: object = None) -> None:
         self._machine.free_slot(residency)
         self._machine.drained(residency)
 
     # -- what is counted ----------------------------------------------------------------------------------------
-
-    def _spec(self, residency: Residency) -> Station:
-        return self._machine.network.stations[residency.station]
 
     def _traffic(self, level: str, tensor: int) -> Traffic:
         key = (level, self._machine.network.tensors[tensor])
@@ -208,17 +241,6 @@ class Transfers:
         if found is None:
             found = self._machine.recorder.traffic[key] = Traffic()
         return found
-
-    def _count_in(self, spec: Station, residency: Residency) -> None:
-        load = residency.stay.fill
-        assert load is not None
-        traffic = self._traffic(spec.level, spec.tensor)
-        if residency.stay.refill:
-            traffic.refill_bytes += load.payload_bytes
-            traffic.refill_elements += load.elements
-        else:
-            traffic.fill_bytes += load.payload_bytes
-            traffic.fill_elements += load.elements
 
     def _account(self, hops: Route, load: Load, spec: Station) -> None:
         """Bytes over links, and what granularity wastes at memories."""

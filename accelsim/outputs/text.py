@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from accelsim.analytic.result import Estimate
-from accelsim.measure.report import OperatorReport, RunReport
+from accelsim.measure.report import Failed, OperatorReport, RunReport
 from accelsim.outputs.results import levels_of
 from accelsim.spec.case import Case
 from accelsim.stalls import StallCause
@@ -98,7 +98,7 @@ def workload_summary(report: RunReport) -> str:
     width = min(40, max([len(one.name) for one in report.operators], default=8))
     lines.append(f"{'operator':<{width}} {'x':>3} {'cycles':>13} {'util':>6} {'busy':>6} {'meas/est':>8}  bound by")
     for one in report.operators:
-        if one in report.failed:
+        if isinstance(one, Failed):
             lines.append(f"{one.name[:width]:<{width}} {one.repeat:>3}  FAILED: {first_line(one)}")
             continue
         lines.append(f"{one.name[:width]:<{width}} {one.repeat:>3} {grouped(one.cycles):>13} {one.utilization:>6.1%} "

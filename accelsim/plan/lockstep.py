@@ -223,9 +223,9 @@ class Lane:
         self.times = prod(len(classes[line]) for line in free)
         self.lead_times = prod((1 if classes[line][0] == 0 else 0) if reduced[line] and len(classes[line]) + classes[line][0] > 1
                                else len(classes[line]) for line in free)
-        self.walk: Iterator[Visit] = visits(case.nest, GroupImage(image, offsets), loops, start)
-        self.now: Visit | None = None
-        self.next: Visit | None = next(self.walk, None)
+        self.walk: Iterator[Visit[AxisGroup]] = visits(case.nest, GroupImage(image, offsets), loops, start)
+        self.now: Visit[AxisGroup] | None = None
+        self.next: Visit[AxisGroup] | None = next(self.walk, None)
         self.drained: dict[object, int] = {}
 
 

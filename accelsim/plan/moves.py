@@ -52,10 +52,7 @@ class Load:
     @staticmethod
     def alone(move: Move | None) -> Load | None:
         """The load of a single instance; None where nothing moves."""
-        if move is None:
-            return None
-        own = ((move, 1),)
-        return Load(own, own)
+        return None if move is None else SingleLoad(move)
 
     @property
     def elements(self) -> int:
@@ -78,6 +75,31 @@ class Load:
     def all_inner_bytes(self, granularity_bytes: int) -> int:
         """Bytes through the instances' own ports, summed."""
         return sum(move.bytes_at(granularity_bytes) * times for move, times in self.each)
+
+
+class SingleLoad(Load):
+    """The load of a single instance."""
+
+    __slots__ = ("move",)
+
+    def __init__(self, move: Move) -> None:
+        self.move = move
+
+    @property
+    def elements(self) -> int:
+        """Elements moved."""
+        return self.move.elements
+
+    @property
+    def payload_bytes(self) -> int:
+        """Bytes moved, before granularity."""
+        return self.move.payload_bytes
+
+    def outer_bytes(self, granularity_bytes: int) -> int:
+        """Bytes through a port of this granularity."""
+        return self.move.bytes_at(granularity_bytes)
+
+    inner_bytes = all_inner_bytes = outer_bytes
 
 
 def union_elements(sets: list[tuple[Tile, Tile | None]]) -> int:

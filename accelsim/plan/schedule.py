@@ -50,7 +50,7 @@ class Schedule:
         self._streams: dict[tuple[int, str, int], list[Iterator[Stay]]] = {}
         self._taken: dict[tuple[int, str, int], int] = {}
         self._ports = [ArrayTraffic(case, tensor) for tensor in case.operator.tensors]
-        self._made: dict[Amounts, tuple[tuple[int, ...], ...]] = {}
+        self._made: dict[int, tuple[tuple[int, ...], ...]] = {}
         for tensor in case.operator.tensors:
             for entry in case.paths[tensor.name][1:]:
                 self._prepare(entry, tensor)
@@ -127,8 +127,8 @@ class Schedule:
                         reads, writes, all_reads, all_writes)
 
     def _bytes(self, part: Amounts) -> tuple[tuple[int, ...], ...]:
-        """Bytes of a step's reads and writes, through one port and in all; made once for each kind of step."""
-        found = self._made.get(part)
+        """Bytes of a step's reads and writes, through one port and in all; made once for each kind of step (kept alive by ``work``)."""
+        found = self._made.get(id(part))
         if found is None:
             rows = []
             for i, port in enumerate(self._ports):
@@ -137,7 +137,7 @@ class Schedule:
                 first = part.all_first if port.shared else part.first
                 rows.append((port.read_bytes(busiest, first), port.write_bytes(busiest),
                              port.read_bytes(every, part.all_first), port.write_bytes(every)))
-            found = self._made[part] = tuple(zip(*rows, strict=True))
+            found = self._made[id(part)] = tuple(zip(*rows, strict=True))
         return found
 
 

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from accelsim.plan.images import TensorImage, Tile, elements, overlap
-from accelsim.plan.lockstep import Lane, Part, lanes, merged
+from accelsim.plan.images import IndexSet, TensorImage, Tile, elements, overlap
+from accelsim.plan.lockstep import AxisGroup, Lane, Part, lanes, merged
 from accelsim.plan.moves import Load, Move
 from accelsim.plan.units import Unit
 from accelsim.plan.walk import Visit, visits
@@ -74,7 +74,7 @@ class Rules:
         """Whether the tensor is written."""
         return self.tensor.role is Role.OUTPUT
 
-    def moved_in(self, visit: Visit, lead: bool) -> Move | None:
+    def moved_in(self, visit: Visit[IndexSet], lead: bool) -> Move | None:
         """What a visit's tile needs moved in: new elements of an input, partial sums of an output seen before."""
         if self.output:
             if not visit.returns or self.accumulates or (self.reduce and not lead):
@@ -83,16 +83,16 @@ class Rules:
         count = elements(visit.tile) - (overlap(visit.tile, visit.held) if visit.held is not None else 0)
         return Move(count, self.tensor.dtype.bits, visit.tile, visit.held) if count else None
 
-    def moved_out(self, visit: Visit) -> Move | None:
+    def moved_out(self, visit: Visit[IndexSet]) -> Move | None:
         """What leaves when a visit ends: output tiles, finished ones at the output's width."""
         return Move(elements(visit.tile), self.width_out(visit), visit.tile, None) if self.output else None
 
-    def width_out(self, visit: Visit) -> int:
+    def width_out(self, visit: Visit[AxisGroup] | Visit[IndexSet]) -> int:
         """Bits of an output element that leaves: the accumulator's, unless this visit has finished it."""
         finished = visit.complete and not self.split and not (self.accumulates and visit.returns)
         return (self.tensor.dtype if finished else self.case.operator.accumulator).bits
 
-    def group_in(self, visit: Visit, lane: Lane) -> Part | None:
+    def group_in(self, visit: Visit[AxisGroup], lane: Lane) -> Part | None:
         """As ``moved_in`` for all instances of a lane."""
         if self.output:
             times = lane.lead_times if self.reduce else lane.times
@@ -101,7 +101,7 @@ class Rules:
             return visit.tile, None, times
         return visit.tile, visit.held, lane.times
 
-    def group_out(self, visit: Visit, lane: Lane) -> Part:
+    def group_out(self, visit: Visit[AxisGroup], lane: Lane) -> Part:
         """As ``moved_out`` for all instances of a lane."""
         return visit.tile, None, lane.times
 
@@ -177,7 +177,7 @@ class Siblings:
         self._rules = rules
         self._walks = {unit.index: unit_stays(rules, unit) for unit in members}
         self._sets = {unit.index: visits(rules.case.nest, rules.image, rules.loops, unit.bases[0]) for unit in members}
-        self._next: dict[int, tuple[Stay, Visit]] = {}
+        self._next: dict[int, tuple[Stay, Visit[IndexSet]]] = {}
         self._ready: dict[int, deque[Stay]] = {unit.index: deque() for unit in members}
         for unit in members:
             self._advance(unit.index)

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from accelsim.plan.images import TensorImage, Tile
 from accelsim.spec.nest import Nest, NestLoop
 
 
-class Visit(NamedTuple):
+Sets = TypeVar("Sets", covariant=True)
+"""A tile: a tuple of index sets, or of groups of them; equal parts are the same object."""
+
+
+class Image(Protocol[Sets]):
+    """Whatever gives a tile for positions along the lines, and the lines it depends on."""
+
+    lines: frozenset[int]
+
+    def at(self, position: Sequence[int]) -> tuple[Sets, ...]:
+        """The tile for positions along all lines."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Visit(Generic[Sets]):
     """A tile's stay: from its first step to the last before it changes, in the level's global step numbers.
 
     ``held`` is the tile before it. ``returns``: a reduction has come back to it (outputs: partial sums exist).
@@ -18,8 +33,8 @@ class Visit(NamedTuple):
 
     first: int
     last: int
-    tile: Tile
-    held: Tile | None
+    tile: tuple[Sets, ...]
+    held: tuple[Sets, ...] | None
     returns: bool
     complete: bool
 
@@ -40,8 +55,8 @@ class Step(NamedTuple):
 
     number: int
     position: list[int]
-    index: list[int]
-    limit: list[int]
+    indices: list[int]
+    limits: list[int]
 
 
 def steps(nest: Nest, loops: Sequence[NestLoop], base: Sequence[int]) -> Iterator[Step]:
@@ -78,7 +93,7 @@ def _limit(loop: NestLoop, position: Sequence[int], extents: Sequence[int]) -> i
     return min(loop.bound, -(-left // loop.stride))
 
 
-def visits(nest: Nest, image: TensorImage, loops: Sequence[NestLoop], base: Sequence[int]) -> Iterator[Visit]:
+def visits(nest: Nest, image: Image[Sets], loops: Sequence[NestLoop], base: Sequence[int]) -> Iterator[Visit[Sets]]:
     """The stays of a tensor's tiles at a level, for the instance whose spatial coordinates put it at ``base``.
 
     ``loops``: the level's step loops. Loops inside the last one that moves the tile are passed over at once.
@@ -91,8 +106,8 @@ def visits(nest: Nest, image: TensorImage, loops: Sequence[NestLoop], base: Sequ
     extents = [line.extent for line in nest.lines]
     fixed = [i for i, loop in enumerate(outer) if loop.line not in image.lines and loop.bound > 1]
     first = last = 0
-    tile: Tile | None = None
-    held: Tile | None = None
+    tile: tuple[Sets, ...] | None = None
+    held: tuple[Sets, ...] | None = None
     returns = complete = False
     for step, position, index, limit in steps(nest, outer, base):
         now = image.at(position)
@@ -110,7 +125,7 @@ def visits(nest: Nest, image: TensorImage, loops: Sequence[NestLoop], base: Sequ
         yield Visit(first, last, tile, held, returns, complete)
 
 
-def _same(tile: Tile, other: Tile) -> bool:
+def _same(tile: tuple[object, ...], other: tuple[object, ...]) -> bool:
     return all(a is b for a, b in zip(tile, other, strict=True))
 
 

@@ -109,14 +109,16 @@ class StepWork:
         self.merged = tuple(merged)
         self.output = next(i for i, tensor in enumerate(case.operator.tensors) if tensor is case.operator.output)
         self.alone = all(table.together == [0] for table in self.tables)
+        self.padded = [one for one in self.sums if one.padded]
+        self.reaches = [table.reach for table in self.tables]
         self._made: dict[tuple[object, ...], Amounts] = {}
 
     def at(self, position: Sequence[int], base: Sequence[int]) -> Amounts:
         """Amounts of the step at these positions; ``base`` are the unit's own (all temporal loops at 0)."""
         left = [extent - start for extent, start in zip(self.extents, position, strict=True)]
+        key: tuple[object, ...] = tuple([own if own < reach else reach for own, reach in zip(left, self.reaches, strict=True)])
         fresh = all([position[line] == base[line] for line in self.reduction])
-        key = (fresh, *[own if own < table.reach else table.reach for own, table in zip(left, self.tables, strict=True)],
-               *[one.key(position) for one in self.sums if one.padded])
+        key += (fresh,) if not self.padded else (fresh, *[one.key(position) for one in self.padded])
         found = self._made.get(key)
         if found is None:
             found = self._made[key] = self._amounts(left, position, fresh)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
@@ -158,22 +157,12 @@ class Plan(oracle.Plan):
             seen |= stay.tile
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What the oracle says; `empty` are the residencies (level, tensor, number) whose tile is padding only."""
-
-    result: oracle.Result
-    empty: frozenset[tuple[int, str, int]]
-
-
-def judge(case: Case) -> Verdict:
+def judge(case: Case) -> oracle.Result:
     """What the oracle says of a case."""
-    reading = oracle.Reading()
-    plan = Plan(to_oracle(case), reading)
-    machine = oracle.Run(plan, reading)
+    plan = Plan(to_oracle(case), oracle.Reading())
+    machine = oracle.Run(plan, oracle.Reading())
     machine.run()
-    result = oracle.Result(machine.end, plan.traffic, sum(block.macs for block in plan.blocks), sorted(machine.log))
-    return Verdict(result, frozenset((s.level, s.tensor.name, s.number) for s in plan.all_residencies() if not s.tile))
+    return oracle.Result(machine.end, plan.traffic, sum(block.macs for block in plan.blocks), sorted(machine.log))
 
 
 # -- everything a chip can have ---------------------------------------------------------------------------------------

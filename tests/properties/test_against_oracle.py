@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
 
 from accelsim.errors import SimulatorBug
 from accelsim.spec.case import Case
@@ -12,7 +11,7 @@ from accelsim.timeline import BUSY_STATE, TICKS
 
 from ..helpers import Ran, brief, run
 from ..oracle import machine_oracle as oracle
-from .strategies import MOST_STEPS, Verdict, cases, judge, steps_of
+from .strategies import MOST_STEPS, cases, judge, steps_of
 
 Told = tuple[int, str, int, str, int]  # cycle, what, level, tensor, residency
 TOLD = {"claimed": "claim", "ready": "ready", "freed": "drain through", "drained": "drain arrived"}
@@ -30,8 +29,20 @@ def events(case: Case, ran: Ran) -> list[Told]:
     return found
 
 
-def seen(told: list[Told], verdict: Verdict) -> list[Told]:
-    return sorted(e for e in told if e[1] != "ready" or e[2:] not in verdict.empty)
+def in_order(case: Case, told: list[Told]) -> list[Told]:
+    """Inputs that become ready before the residency ahead of them, moved to when that one is.
+
+    A tile without new elements (a part of the one before, or padding only) may be whole while other elements of the
+    one before are still on their way. The machine calls it ready with that one: nobody can tell, since whoever reads
+    it has read the one before.
+    """
+    latest: dict[tuple[int, str], int] = {}
+    found = []
+    for cycle, what, level, tensor, number in sorted(told, key=lambda e: e[4]):
+        if what == "ready" and tensor != case.operator.output.name:
+            cycle = latest[level, tensor] = max(cycle, latest.get((level, tensor), 0))
+        found.append((cycle, what, level, tensor, number))
+    return sorted(found)
 
 
 def busy(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -47,12 +58,11 @@ def busy(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def compare(case: Case) -> None:
     try:
-        verdict = judge(case)
+        right = judge(case)
     except oracle.Deadlock:
         with pytest.raises(SimulatorBug, match="deadlock"):
             run(case)
         return
-    right = verdict.result
     ran = run(case)
     shown = brief(case)
     moved = {}
@@ -63,9 +73,8 @@ def compare(case: Case) -> None:
                                                   t.drain_bytes, t.refill_bytes)
     assert {k: t for k, t in moved.items() if t != oracle.Traffic()} == {
         k: t for k, t in right.traffic.items() if t != oracle.Traffic()}, shown
-    # when a tile of padding alone is ready moves nothing and is seen by nobody: its reader has to wait for the one before
     told = [(e.cycle, e.what, e.level, e.tensor, e.residency) for e in right.log if e.what in TOLD.values()]
-    assert seen(events(case, ran), verdict) == seen(told, verdict), shown
+    assert sorted(events(case, ran)) == in_order(case, told), shown
     rows = [(int(start) // TICKS, int(end) // TICKS) for lane, start, end, state, _ in ran.timeline.rows
             if lane == 0 and state == BUSY_STATE]
     starts = sorted(e.cycle for e in right.log if e.what == "block start")
