@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -159,7 +161,7 @@ def load(folder: Path) -> Finished:
         item = replace(item, mapping=replace(item.mapping, origin=origins.get(operator.name, item.mapping.origin)))
         try:
             timeline = Timeline.load(folder / f"operator-{i:03d}.npz")
-        except ValueError as error:
+        except (ValueError, zipfile.BadZipFile, zlib.error) as error:
             raise SpecError([Fault(str(folder), 0, 0, "", str(error))]) from None
         reports.append(measure(item, timeline, estimate(item)))
         timelines.append(timeline)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from accelsim.cli.progress import Progress
 from accelsim.errors import Fault, SpecError, nearest
-from accelsim.measure.report import RunReport
+from accelsim.measure.report import Failed, RunReport
 from accelsim.outputs import results, table, text
 from accelsim.run import Finished, Options, estimates, load, save
+from accelsim.run import failed as failed_report
 from accelsim.run import run as run_workload
-from accelsim.spec.read import Unmapped
+from accelsim.spec.read import Unmapped, read_workload
 from accelsim.timeline import RecordOptions
 
 
@@ -50,6 +53,8 @@ def run(asking: Asking, as_json: bool, files: Files) -> int:
     """Simulate and show."""
     window = read_window(files.window)
     check_files(files)
+    if files.operator is not None:
+        check_operator(files.operator, [one.name for one in read_workload(asking.workload, asking.overrides).operators])
     record = RecordOptions(window, bins=2048 if files.timeline is not None else 256)
     with Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(record), progress.tell)
@@ -73,6 +78,7 @@ def show(finished: Finished, as_json: bool, files: Files, window: tuple[int, int
         write_text(files.csv, table.to_csv(run_report))
     if files.timeline is not None:
         draw(finished, files, window)
+    tell_failures(run_report.failed)
     return exit_code(run_report)
 
 
@@ -88,29 +94,42 @@ def draw(finished: Finished, files: Files, window: tuple[int, int] | None) -> No
     if not ran or files.timeline is None:
         return
     name = files.operator or max(finished.report.done, key=lambda one: one.cycles).name
-    if name not in ran:
-        raise SpecError([Fault("--operator", 0, 0, "", f"no operator named '{name}' ran", ", ".join(ran), nearest(name, list(ran)))])
+    check_operator(name, list(ran))
     timeline = finished.timelines[ran[name]]
     assert timeline is not None, "it ran"
     draw_timeline(timeline, files.timeline, title=f"{name} on {finished.report.chip}", window=window,
                   clock_hz=float(finished.report.clock_hz))
 
 
+def check_operator(name: str, known: list[str]) -> None:
+    """Refuse to draw an operator that is not there."""
+    if name not in known:
+        raise SpecError([Fault("--operator", 0, 0, "", f"no operator named '{name}' ran", ", ".join(known[:12]),
+                               nearest(name, known))])
+
+
+def tell_failures(failed: Iterable[Failed]) -> None:
+    """On stderr, in full: which operators did not run and why."""
+    for one in failed:
+        print(f"accelsim: {one.name}: {one.reason}", file=sys.stderr)
+
+
 def estimate(asking: Asking, as_json: bool) -> int:
     """The closed form."""
     asked, items = estimates(asking.chip, asking.workload, asking.options())
     rows = [item for item in items if not isinstance(item, Unmapped)]
-    failed = [item for item in items if isinstance(item, Unmapped)]
+    failed = [failed_report(item) for item in items if isinstance(item, Unmapped)]
     if as_json:
         print(results.to_text({
             "chip": asked.chip.name, "workload": asked.workload.name, "kind": "estimated",
             "operators": [{"name": case.operator.name, "repeat": case.operator.repeat, "mapping": results.mapping_json(case),
                            **results.estimate_json(case, guess)} for case, guess in rows]
-            + [{"name": item.operator.name, "error": str(item.error), "exit_code": item.error.exit_code} for item in failed],
+            + [results.failed_json(one) for one in failed],
             "total": {"cycles": sum(guess.cycles * case.operator.repeat for case, guess in rows)}}))
     else:
-        print(text.estimate_summary(asked.chip.name, rows, [f"{item.operator.name}: {item.error}" for item in failed]))
-    return max([item.error.exit_code for item in failed], default=0)
+        print(text.estimate_summary(asked.chip.name, rows, [f"{one.name}: {text.first_line(one)}" for one in failed]))
+    tell_failures(failed)
+    return max([one.exit_code for one in failed], default=0)
 
 
 def check(asking: Asking, as_json: bool, tolerance: float) -> int:
@@ -136,6 +155,9 @@ def check(asking: Asking, as_json: bool, tolerance: float) -> int:
         print(f"\nestimated {run_report.estimated_cycles:,} cycles, measured {run_report.cycles:,}: they differ by {gap:.1%} "
               f"({'within' if gap <= tolerance else 'beyond'} the tolerance of {tolerance:.0%}); traffic "
               + ("equal" if not differing else f"differs in {', '.join(one.name for one in differing)}"))
+    tell_failures(run_report.failed)
+    if not agrees:
+        print("accelsim: estimate and measurement do not agree", file=sys.stderr)
     return exit_code(run_report) or (0 if agrees else 1)
 
 
@@ -145,7 +167,8 @@ def read_window(word: str | None) -> tuple[int, int] | None:
         return None
     first, colon, last = word.partition(":")
     ends = (first.strip().replace(",", "") or "0", last.strip().replace(",", "") or str(1 << 50))
-    if not colon or not all(part.isascii() and part.isdigit() for part in ends) or int(ends[0]) >= int(ends[1]):
+    whole = all(part.isascii() and part.isdigit() and len(part) < 17 for part in ends)
+    if not colon or not whole or int(ends[0]) >= int(ends[1]):
         raise SpecError([Fault("--window", 0, 0, "", f"'{word}' is no window", "A:B in cycles with A < B, such as 1000:2000")])
     return int(ends[0]), int(ends[1])
 
@@ -158,6 +181,8 @@ def check_files(files: Files) -> None:
     for option, path in (("--timeline", files.timeline), ("--csv", files.csv)):
         if path is not None and not path.absolute().parent.is_dir():
             faults.append(Fault(option, 0, 0, "", f"no folder {path.parent}"))
+        elif path is not None and path.is_dir():
+            faults.append(Fault(option, 0, 0, "", f"{path} is a folder; name a file"))
     if files.save is not None and files.save.exists() and not files.save.is_dir():
         faults.append(Fault("--save", 0, 0, "", f"{files.save} is a file; name a folder"))
     if faults:

@@ -8,10 +8,10 @@ from typing import Annotated, Optional
 
 import typer
 
-from accelsim.errors import AccelsimError, Fault, SpecError
+from accelsim.errors import AccelsimError, Fault, SimulatorBug, SpecError
 from accelsim.version import VERSION
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
                   help="Simulate a mapping of a tensor operator on a hypothetical chip, estimate it, and explain every number.")
 
 Chip = Annotated[str, typer.Argument(help="A shipped chip (accelsim list chips) or a chip file.")]
@@ -30,14 +30,12 @@ MostSteps = Annotated[int, typer.Option("--most-steps", min=1, metavar="N", help
 def main() -> None:
     """Run a command; every failure of ours is a message and an exit code, never a traceback."""
     try:
-        code = app(standalone_mode=False)
+        code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except typer.Exit as error:
         sys.exit(error.exit_code)
-    except typer.Abort:
-        sys.exit(130)
-    except KeyboardInterrupt:
-        print("interrupted; nothing was written", file=sys.stderr)
+    except (typer.Abort, KeyboardInterrupt):
+        print("accelsim: interrupted", file=sys.stderr)
         sys.exit(130)
     except AccelsimError as error:
         print(f"accelsim: {error}", file=sys.stderr)
@@ -51,9 +49,17 @@ def main() -> None:
     except Exception as error:
         usage = getattr(error, "format_message", None)
         if usage is None:
-            raise
+            _tell_bug()
+            sys.exit(SimulatorBug.exit_code)
         print(f"accelsim: {usage()}", file=sys.stderr)
         sys.exit(2)
+
+
+def _tell_bug() -> None:
+    """What nobody foresaw: all there is to know about it, for a report."""
+    import traceback
+    traceback.print_exc()
+    print(f"accelsim {VERSION}: this is a bug of accelsim, please report it with the lines above", file=sys.stderr)
 
 
 def _show_version(value: bool) -> None:

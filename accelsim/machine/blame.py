@@ -33,6 +33,7 @@ class Blame:
     def _before_drained(self, residency: Residency, array: int) -> Iterator[Piece]:
         assert residency.drain is not None
         yield from self._transfer(residency.drain, residency.drain.arrived)
+        yield Piece(SYNC, residency.released, _first(residency.drain).requested, "reduction", "other core")
         yield from self._held(residency, residency.released, array, own_causes=True)
 
     def _before_ready(self, residency: Residency, array: int) -> Iterator[Piece]:

@@ -197,14 +197,15 @@ class _Wiring:
                               entry, port.rate, _BANDWIDTH[memory.kind], LaneKind.PORT)
 
     def _resource(self, key: tuple[object, ...], name: str, level: str, unit: int, entry: int, rate: Fraction | None,
-                  cause: StallCause, kind: LaneKind) -> int:
-        """The number of a resource, made at first mention; -1 where the rate is unlimited."""
-        if rate is None:
+                  cause: StallCause, kind: LaneKind, *, setup: bool = False) -> int:
+        """The number of a resource, made at first mention; -1 where nothing takes time: no set-up, an unlimited rate."""
+        if rate is None and not setup:
             return -1
         if key not in self.numbers:
             self.numbers[key] = len(self.resources)
             shown = name if len(self.units[entry]) == 1 else f"{name}[{unit}]"
-            self.resources.append(Resource(Lane(shown, kind, level), rate.numerator, rate.denominator, cause))
+            numerator, denominator = (1, 0) if rate is None else (rate.numerator, rate.denominator)
+            self.resources.append(Resource(Lane(shown, kind, level), numerator, denominator, cause))
         return self.numbers[key]
 
     def _links(self, entry: int, parent: int, unit: int, above: int, access: Access, tensor: Tensor,
@@ -214,9 +215,10 @@ class _Wiring:
         own: list[Hop] = []
         for link in self.case.chip.links_between(names[parent], names[entry], access, tensor):
             owner_unit, owner_entry = (unit, entry) if link.per_instance else (above, parent)
+            rate = self._link_rate(link, entry, parent, access, tensor)
+            cause = StallCause.LINK_BANDWIDTH if rate == link.rate else StallCause.ISSUE  # too few requests outstanding
             number = self._resource(("link", link.name, owner_unit), link.name, link.name, owner_unit, owner_entry,
-                                    self._link_rate(link, entry, parent, access, tensor), StallCause.LINK_BANDWIDTH,
-                                    LaneKind.LINK)
+                                    rate, cause, LaneKind.LINK, setup=link.setup_cycles > 0)
             hop = Hop(link.name, number, link.latency_cycles, StallCause.LINK_LATENCY, link.granularity_bytes,
                       link.setup_cycles, link.chunk_bytes or 0, not link.per_instance, LaneKind.LINK)
             (own if link.per_instance else shared).append(hop)

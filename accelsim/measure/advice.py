@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from accelsim.spec.case import Case
 from accelsim.stalls import StallCause
-from accelsim.timeline import LaneKind, Traffic
+from accelsim.timeline import Traffic
 
 if TYPE_CHECKING:
-    from accelsim.measure.report import Advice, LaneReport, PeCycles
+    from accelsim.measure.report import Advice, PeCycles
 
 _TEXTS = {
     StallCause.DRAM_LATENCY: "more buffers, or larger tiles, would hide DRAM latency",
@@ -25,17 +25,18 @@ _TEXTS = {
 }
 
 
-def advise(case: Case, cycles: int, lanes: Mapping[str, LaneReport], stalls: Mapping[StallCause, int], pes: PeCycles,
-           levels: Mapping[str, Mapping[str, Traffic]], arrays: int) -> tuple[Advice, ...]:
+def advise(case: Case, cycles: int, stalls: Mapping[StallCause, int], pes: PeCycles,
+           culprits: Mapping[tuple[str, str, str], int], levels: Mapping[str, Mapping[str, Traffic]],
+           arrays: int) -> tuple[Advice, ...]:
     """At most three pieces of advice, the largest stake first (cycles per array lane)."""
     from accelsim.measure.report import Advice
     found: list[Advice] = []
     for cause, stalled in stalls.items():
         stake = stalled // max(1, arrays)
-        if cause in (StallCause.DRAM_BANDWIDTH, StallCause.SRAM_BANDWIDTH, StallCause.CONTENTION):
+        if cause in _RATE_CAUSES:
             continue
         found.append(Advice(_TEXTS[cause].format(output=case.operator.output.name), stake))
-    found += _bandwidth(case, lanes, stalls, levels, arrays)
+    found += _bandwidth(case, stalls, culprits, levels, arrays)
     each = case.chip.array.pe_count * case.chip.arrays
     if pes.shape:
         found.append(Advice(f"running steps leave {pes.shape / max(1, pes.useful + pes.shape):.0%} of their PEs without work: "
@@ -49,21 +50,26 @@ def advise(case: Case, cycles: int, lanes: Mapping[str, LaneReport], stalls: Map
     return tuple(sorted(found, key=lambda one: (-one.cycles, one.text))[:3])
 
 
-def _bandwidth(case: Case, lanes: Mapping[str, LaneReport], stalls: Mapping[StallCause, int],
+_RATE_CAUSES = (StallCause.DRAM_BANDWIDTH, StallCause.SRAM_BANDWIDTH, StallCause.CONTENTION)
+
+
+def _bandwidth(case: Case, stalls: Mapping[StallCause, int], culprits: Mapping[tuple[str, str, str], int],
                levels: Mapping[str, Mapping[str, Traffic]], arrays: int) -> list[Advice]:
-    """Bandwidth and contention are one matter: the busiest port, and the tensor that moves most through its level."""
+    """Bandwidth and contention are one matter: the port most waited for, and the tensor that moves most."""
     from accelsim.measure.report import Advice
-    stake = sum(stalls.get(cause, 0) for cause in (StallCause.DRAM_BANDWIDTH, StallCause.SRAM_BANDWIDTH,
-                                                   StallCause.CONTENTION)) // max(1, arrays)
-    ports = {name: lane for name, lane in lanes.items() if lane.kind is not LaneKind.ARRAY}
-    if not stake or not ports:
+    stake = sum(stalls.get(cause, 0) for cause in _RATE_CAUSES) // max(1, arrays)
+    waited: dict[str, int] = {}
+    for (cause, where, _), cycles in culprits.items():
+        if cause in {one.code for one in _RATE_CAUSES}:
+            waited[where] = waited.get(where, 0) + cycles
+    if not stake or not waited:
         return []
-    name = max(ports, key=lambda port: ports[port].busy_cycles)
-    total = ports[name].busy_cycles + ports[name].idle_cycles
+    where = max(sorted(waited), key=lambda port: waited[port])
     moved: dict[str, int] = {}
-    for tensors in levels.values():
+    for level, tensors in levels.items():
         for tensor, traffic in tensors.items():
-            moved[tensor] = moved.get(tensor, 0) + traffic.fill_bytes + traffic.drain_bytes + traffic.refill_bytes
-    largest = max(moved, key=lambda tensor: moved[tensor], default=case.operator.output.name)
-    return [Advice(f"{name} is busy {ports[name].busy_cycles / max(1, total):.0%} of the run: more bandwidth there, or a loop "
-                   f"order that moves less of {largest}", stake)]
+            if level != case.chip.array.name:
+                moved[tensor] = moved.get(tensor, 0) + traffic.fill_bytes + traffic.drain_bytes + traffic.refill_bytes
+    largest = max(sorted(moved), key=lambda tensor: moved[tensor], default=case.operator.output.name)
+    return [Advice(f"the array waits for bytes through {where}: more bandwidth there, or a loop order or tiles that move less "
+                   f"(most is {largest})", stake)]

@@ -1,24 +1,24 @@
-"""CSV: one row an operator that ran, and a total."""
+"""CSV: one row an operator, and a total of those that ran."""
 
 from __future__ import annotations
 
 import csv
 from io import StringIO
 
-from accelsim.measure.report import RunReport
+from accelsim.measure.report import Failed, RunReport
 from accelsim.stalls import StallCause
 
 
 def to_csv(report: RunReport) -> str:
-    """The table, units in the header; bytes are those that left or entered the outermost level."""
+    """The table, in the workload's order, units in the header."""
     file = StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["name", "operator", "repeat", "cycles", "time_s", "utilization", "macs", "estimated_cycles", "bound_by",
                      *(f"{cause.code}_cycles" for cause in StallCause), "status"])
     for one in report.operators:
-        if one in report.failed:
+        if isinstance(one, Failed):
             writer.writerow([one.name, one.kind, one.repeat, *[""] * (6 + len(StallCause)), "failed"])
-    for one in report.done:
+            continue
         writer.writerow([one.name, one.kind, one.repeat, one.cycles, repr(one.time_s), repr(one.utilization), one.macs,
                          one.estimate.cycles, one.bound_by, *(one.stalls.get(cause, 0) for cause in StallCause), "ok"])
     writer.writerow(["total", "", "", report.cycles, repr(report.time_s), repr(report.utilization), report.macs,

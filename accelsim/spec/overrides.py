@@ -25,7 +25,10 @@ def split_overrides(overrides: Iterable[str]) -> dict[str, list[tuple[str, Any]]
                                 "mapping.PATH=VALUE, such as chip.levels.DRAM.latency=\"40 cycles\"", nearest(room, FILES)))
             continue
         try:
-            found[room].append((path, read_yaml(f"value: {value}", "-o").value["value"]))
+            read = read_yaml(f"value: {value}", "-o").value
+            if list(read) != ["value"]:
+                raise SpecError([Fault("-o", 0, 0, "", "more than one value")])
+            found[room].append((path, read["value"]))
         except SpecError as error:
             faults += [Fault("-o", 0, 0, key.strip(), fault.message, fault.allowed) for fault in error.faults]
     if faults:
@@ -90,7 +93,7 @@ def _entry(entries: list[Any], parts: list[str]) -> tuple[int | None, int]:
         for i, item in enumerate(entries):
             if _name(item) == wanted:
                 return i, used
-    if parts[0].isdigit() and int(parts[0]) < len(entries):
+    if parts[0].isascii() and parts[0].isdigit() and len(parts[0]) < 7 and int(parts[0]) < len(entries):
         return int(parts[0]), 1
     return None, 0
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
+import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -108,10 +110,23 @@ def read(chip: str, workload: str, mapping: str | None = None, *, choose: Choose
         raise SpecError(faults)
     if named is not None:
         named.check(found_workload)
+    else:
+        _check_named(found_workload, split["mapping"])
     cases = tuple(_case(found_chip, operator, named, choose, split["mapping"]) for operator in found_workload.operators)
-    texts = tuple((kind, json.dumps(file.value, indent=1)) for kind, file in
+    texts = tuple((kind, as_yaml(file.value)) for kind, file in
                   (("chip", chip_file), ("workload", workload_file)) if file is not None)
     return Asked(found_chip, found_workload, cases, texts)
+
+
+def as_yaml(value: Any) -> str:
+    """Plain data as JSON that YAML reads too: characters beyond U+FFFF are escaped as YAML does it, not in two halves."""
+    text = json.dumps(value, indent=1)
+    return re.sub(r"(?<!\\)((?:\\\\)*)\\u(d[89ab]..)\\u(d[c-f]..)", _one_escape, text)
+
+
+def _one_escape(halves: re.Match[str]) -> str:
+    high, low = int(halves[2], 16), int(halves[3], 16)
+    return f"{halves[1]}\\U{0x10000 + ((high - 0xD800) << 10) + low - 0xDC00:08x}"
 
 
 @dataclass(frozen=True)
@@ -152,13 +167,31 @@ def _case(chip: Chip, operator: Operator, named: _Named | None, choose: Chooser,
             return make_case(chip, operator, mapping,
                              lambda path, *rest: fault(located, (*prefix, *path), *rest))
         mapping = choose(chip, operator)
-        if overrides and named is None:
-            written = _Named.read(read_yaml(mapping.to_yaml(), "mapping"), overrides)
+        own = _of_operator_alone(operator, overrides)
+        if own and named is None:
+            written = _Named.read(read_yaml(mapping.to_yaml(), "mapping"), own)
             changed = written.of(operator)
             mapping = replace(changed[0], origin=mapping.origin + ", with overrides") if changed else mapping
         return make_case(chip, operator, mapping, functools.partial(_of_operator, operator.name))
     except (SpecError, DoesNotFit) as error:
         return Unmapped(operator, error)
+
+
+def _of_operator_alone(operator: Operator, overrides: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Overrides of a mapping that no file holds: those for every operator, and those that name this one."""
+    prefix = f"operators.{operator.name}."
+    return [(path.removeprefix(prefix), value) for path, value in overrides
+            if not path.startswith("operators.") or path.startswith(f"{prefix}levels.")]
+
+
+def _check_named(workload: Workload, overrides: Sequence[tuple[str, Any]]) -> None:
+    """Refuse overrides of the mapping of an operator that is not there."""
+    names = [operator.name for operator in workload.operators]
+    faults = [Fault("-o", 0, 0, f"mapping.{path}", f"no operator of {workload.name} is named so", ", ".join(names[:12]),
+                    nearest(path.split(".")[1], names)) for path, _ in overrides if path.startswith("operators.")
+              and not any(path.startswith(f"operators.{name}.levels.") for name in names)]
+    if faults:
+        raise SpecError(faults)
 
 
 def _of_operator(name: str, path: Any, *rest: str) -> Fault:
@@ -168,7 +201,7 @@ def _of_operator(name: str, path: Any, *rest: str) -> Fault:
 def _located(name: str, kind: str) -> Located:
     """The file that a name, a path or inline text means."""
     path = Path(name)
-    if kind == "workloads" and (":" in name and not path.exists()):
+    if kind == "workloads" and ":" in name and not os.path.exists(name):
         try:
             return Located(parse_inline(name), {}, name)
         except ValueError as error:
@@ -176,7 +209,7 @@ def _located(name: str, kind: str) -> Located:
     known = shipped(kind) if kind != "mappings" else {}
     if name in known:
         path = known[name]
-    elif not path.is_file():
+    elif not os.path.isfile(name):  # unlike Path's, it takes a name too long for a file as no file
         what = kind.removesuffix("s")
         raise SpecError([Fault(name, 0, 0, "", f"no {what} of that name and no such file",
                                ", ".join(known) + (" or a path" if known else "a path"), nearest(name, list(known)))])

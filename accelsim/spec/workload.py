@@ -14,7 +14,10 @@ from accelsim.units import DType, default_accumulator, parse_dtype
 
 Extent = Annotated[int, Field(ge=1, le=1 << 40, strict=True)]
 Small = Annotated[int, Field(ge=0, le=1 << 20, strict=True)]
+TensorName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
 DEFAULT_DTYPE = "fp32"
+INPUT_AXES = {1: ("x",), 2: ("h", "w"), 3: ("d", "h", "w")}
+"""Names of the input's spatial axes, by their number."""
 
 
 class OperatorFile(BaseModel):
@@ -33,7 +36,7 @@ class OperatorFile(BaseModel):
     dtype: str | dict[str, str] = Field(DEFAULT_DTYPE, description="one for all tensors, or one for each")
     accumulator: str | None = Field(None, description="default int32 for integers, fp32 for floats")
     repeat: Extent = 1
-    tensors: dict[str, list[str | int]] | None = Field(None, max_length=16)
+    tensors: dict[TensorName, list[str | int]] | None = Field(None, max_length=16)
     shapes: dict[str, list[Extent]] = Field({}, description="axis extents; indices outside are padding")
     output: str | None = None
     roles: dict[str, Role] = {}
@@ -101,7 +104,10 @@ def _shipped(entry: OperatorFile, problems: list[Problem]) -> Body | None:
     options = _options(entry, kind, problems)
     if problems or options is None:
         return None
-    return kind.body({dim: entry.dims.get(dim, 1) for dim in kind.dims}, options)
+    body = kind.body({dim: entry.dims.get(dim, 1) for dim in kind.dims}, options)
+    small = [str(axis.form) for axes in body.tensors.values() for axis in axes if axis.extent < 1]
+    problems += [(("padding",), f"the input along {form} would be padding alone; pad less", "") for form in small]
+    return None if small else body
 
 
 def _options(entry: OperatorFile, kind: OperatorKind, problems: list[Problem]) -> Options | None:
@@ -118,15 +124,15 @@ def _options(entry: OperatorFile, kind: OperatorKind, problems: list[Problem]) -
                 problems.append(((key,), f"{kind.word} has no {key}", ""))
         return Options()
     stride, dilation, padding = per_axis("stride"), per_axis("dilation"), per_axis("padding")
-    axes = {1: ("x",), 2: ("h", "w"), 3: ("d", "h", "w")}[kind.spatial_axes]
+    axes = INPUT_AXES[kind.spatial_axes]
     for axis in entry.input:
         if axis not in axes:
             problems.append((("input", axis), f"no input axis {axis}; allowed: {', '.join(axes)}", ""))
-    for dim in ("k", "c"):
-        if entry.groups > 1 and entry.dims.get(dim, 1) % entry.groups:
-            problems.append((("groups",), f"{entry.groups} groups do not divide {dim} = {entry.dims[dim]}", ""))
     if entry.groups > 1 and "k" not in kind.dims:
         problems.append((("groups",), f"{kind.word} has no groups", ""))
+    elif entry.groups > 1:
+        problems += [(("groups",), f"{entry.groups} groups do not divide {dim} = {entry.dims[dim]}", "")
+                     for dim in ("k", "c") if entry.dims.get(dim, 0) % entry.groups]
     return Options(stride, dilation, padding, entry.groups, entry.input)
 
 
@@ -218,16 +224,20 @@ def parse_inline(text: str) -> dict[str, Any]:
             raise ValueError(f"'{item.strip()}' is not key=value, as in m=1024")
         if key in entry["dims"] or key in entry:
             raise ValueError(f"'{key}' is given twice")
-        number: int | str = int(value) if value.isascii() and value.isdigit() and len(value) < 16 else value
         if key in other:
-            entry[key] = [int(part) if part.isdigit() else part for part in value.split("x")] if "x" in value else number
+            entry[key] = [_number(part) for part in value.split("x")] if "x" in value else _number(value)
         elif key in ("h", "w", "d", "x"):
-            entry.setdefault("input", {})[key] = number
+            entry.setdefault("input", {})[key] = _number(value)
         elif kind is not None and key not in kind.dims:
-            known = [*kind.dims, *other, *(("h", "w", "d", "x")[:kind.spatial_axes])]
+            known = [*kind.dims, *other, *INPUT_AXES.get(kind.spatial_axes, ())]
             close = nearest(key, known)
             raise ValueError(f"unknown key '{key}'; allowed: {', '.join(known)}"
                              + (f"; did you mean '{close}'?" if close else ""))
         else:
-            entry["dims"][key] = number
+            entry["dims"][key] = _number(value)
     return {"name": text, "operators": [entry]}
+
+
+def _number(text: str) -> int | str:
+    """A whole number as one; anything else stays text, for the file's checks to refuse."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else text
