@@ -7,7 +7,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from accelsim.machine.simulate import simulate
 from accelsim.measure.report import Failed, OperatorReport, RunReport, measure
 from accelsim.plan.schedule import Schedule
 from accelsim.spec.case import Case
-from accelsim.spec.read import Asked, Unmapped, read
+from accelsim.spec.read import Asked, Unmapped, as_yaml, read
 from accelsim.timeline import RecordOptions, Timeline
 from accelsim.version import RESULTS_VERSION, VERSION
 
@@ -37,7 +37,7 @@ class Options:
     mapping: str | None = None
     dataflow: str = AUTO
     overrides: tuple[str, ...] = ()
-    record: RecordOptions = RecordOptions()
+    record: RecordOptions = field(default_factory=RecordOptions)
     most_steps: int = MOST_STEPS
 
 
@@ -110,12 +110,15 @@ def _report(asked: Asked, reports: list[OperatorReport | Failed], options: Optio
 
 def provenance(asked: Asked, options: Options) -> dict[str, object]:
     """Where the numbers come from: version, hashes of the inputs as read, options. No clock, no host."""
-    hashes = {kind: hashlib.sha256(text.encode()).hexdigest()[:16] for kind, text in asked.texts}
-    for i, item in enumerate(asked.cases):
-        if isinstance(item, Case):
-            hashes[f"mapping.{i}"] = hashlib.sha256(item.mapping.to_yaml().encode()).hexdigest()[:16]
-    return {"accelsim": VERSION, "results_version": RESULTS_VERSION, "inputs": hashes,
+    return {"accelsim": VERSION, "results_version": RESULTS_VERSION, "inputs": input_hashes(asked),
             "options": {"dataflow": options.dataflow, "mapping": options.mapping, "overrides": list(options.overrides)}}
+
+
+def input_hashes(asked: Asked) -> dict[str, str]:
+    """A hash of the chip, of the workload and of each operator's mapping, as read and resolved."""
+    texts = dict(asked.texts) | {f"mapping.{i}": item.mapping.to_yaml() for i, item in enumerate(asked.cases)
+                                 if isinstance(item, Case)}
+    return {kind: hashlib.sha256(text.encode()).hexdigest()[:16] for kind, text in texts.items()}
 
 
 def save(finished: Finished, folder: Path) -> None:
@@ -126,7 +129,7 @@ def save(finished: Finished, folder: Path) -> None:
     lines, origins = ["operators:"], {}
     for item in finished.asked.cases:
         if isinstance(item, Case):
-            lines.append(f"  {json.dumps(item.operator.name)}:")
+            lines.append(f"  {as_yaml(item.operator.name)}:")
             lines += [f"    {line}" for line in item.mapping.to_yaml().splitlines()]
             origins[item.operator.name] = item.mapping.origin
     (folder / "mapping.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -142,30 +145,37 @@ def load(folder: Path) -> Finished:
     """Read a saved run and measure it again. Raises SpecError where the folder holds none."""
     try:
         about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-        origins, lost = about["origins"], {one["name"]: Failed(**one) for one in about["failed"]}
+        origins, lost = dict(about["origins"]), {one["name"]: Failed(**one) for one in about["failed"]}
+        hashes = dict(about["provenance"]["inputs"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SpecError([Fault(str(folder), 0, 0, "", f"not a saved run ({error})", "a folder written by --save")]) from None
     mapping = folder / "mapping.yaml"
     named = str(mapping) if origins else None
     asked = read(str(folder / "chip.yaml"), str(folder / "workload.yaml"), named, choose=partial(write, AUTO))
+    found = input_hashes(asked)
+    changed = [kind for kind, value in hashes.items() if found.get(kind) != value]
+    if changed:
+        raise SpecError([Fault(str(folder), 0, 0, "", f"{', '.join(changed)} changed since the run was saved; run it again")])
     reports: list[OperatorReport | Failed] = []
     timelines: list[Timeline | None] = []
     cases: list[Case | Unmapped] = []
     for i, item in enumerate(asked.cases):
         operator = item.operator
-        if operator.name in lost or isinstance(item, Unmapped):
-            reports.append(lost.get(operator.name) or failed(item) if isinstance(item, Unmapped) else lost[operator.name])
+        gone = lost.get(operator.name) or (failed(item) if isinstance(item, Unmapped) else None)
+        if gone is not None:
+            reports.append(gone)
             timelines.append(None)
             cases.append(item)
             continue
-        item = replace(item, mapping=replace(item.mapping, origin=origins.get(operator.name, item.mapping.origin)))
+        assert isinstance(item, Case), "an operator without a case has failed"
+        case = replace(item, mapping=replace(item.mapping, origin=origins.get(operator.name, item.mapping.origin)))
         try:
             timeline = Timeline.load(folder / f"operator-{i:03d}.npz")
         except (ValueError, zipfile.BadZipFile, zlib.error) as error:
             raise SpecError([Fault(str(folder), 0, 0, "", str(error))]) from None
-        reports.append(measure(item, timeline, estimate(item)))
+        reports.append(measure(case, timeline, estimate(case)))
         timelines.append(timeline)
-        cases.append(item)
+        cases.append(case)
     report = RunReport(asked.chip.name, asked.workload.name, asked.chip.clock_hz, tuple(reports), about["provenance"])
     return Finished(replace(asked, cases=tuple(cases)), report, tuple(timelines))
 

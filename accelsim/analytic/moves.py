@@ -238,7 +238,7 @@ def _axis_pairs(folded: FoldedAxis, placed: tuple[int, ...], advancing: int) -> 
     """The table of one axis for one placement of the lists; its plain loops outside and inside the lists still run."""
     offset, shift, *lengths = placed
     if folded.injective:
-        return {(size * lengths[0], 0 if shift else shared * lengths[0]): count
+        return {(size * lengths[0], shared * lengths[0]): count
                 for (size, shared), count in _added(plain_pairs(folded.lines[0], advancing), bool(shift)).items()}
     parts = []
     for i, ((_, coefficient), steps, member) in enumerate(

@@ -46,7 +46,7 @@ def main() -> None:
     except OSError as error:
         print(f"accelsim: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
         sys.exit(2)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  a usage error of the parser's, or a bug
         usage = getattr(error, "format_message", None)
         if usage is None:
             _tell_bug()

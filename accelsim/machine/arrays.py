@@ -118,7 +118,7 @@ class ArrayState:
         label = self.machine.network.stations[last.station].tensor
         self._record(self.machine.blame.ready(last, self.free, now, self.number), self.free, now, phase, label)
 
-    def close(self, end: int) -> None:
+    def close(self) -> None:
         """The run is over: how the array spent the time from its last step to the arrival of its last results."""
         final: Residency | None = None
         station = self.node.feeds[self.machine.network.output]

@@ -12,7 +12,7 @@ from fractions import Fraction
 from accelsim.plan.schedule import Schedule
 from accelsim.plan.units import owner
 from accelsim.spec.case import Case
-from accelsim.spec.chip import Access, Link, Memory, MemoryKind, Port
+from accelsim.spec.chip import Access, ArrayModel, Link, Memory, MemoryKind, Port
 from accelsim.spec.operator import Role, Tensor
 from accelsim.stalls import StallCause
 from accelsim.timeline import Lane, LaneKind
@@ -33,7 +33,8 @@ class Hop:
     """One port or link on a route. ``resource`` is -1 where the rate is unlimited.
 
     ``latency_cycles``: until the first byte is at the next hop. ``shared``: all lockstep instances' bytes pass here;
-    else each instance has its own. ``name`` is for reports.
+    else each instance has its own. ``name`` is for reports. ``whole_bytes``: what passes whatever the load is (0: the
+    load): a systolic array shifts all its rows in or out, ragged folds too.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Hop:
     chunk_bytes: int = 0
     shared: bool = True
     kind: LaneKind = LaneKind.PORT
+    whole_bytes: int = 0
 
 
 Route = tuple[Hop, ...]
@@ -178,7 +180,9 @@ class _Wiring:
         what = "preload" if access is Access.FILL else "results"
         number = self._resource((array.name, unit, what), f"{array.name}.{what}", array.name, unit, entry, rate,
                                 StallCause.ARRAY_FILL_DRAIN, LaneKind.PORT)
-        return Hop(f"{array.name}.{what}", number, 0, StallCause.ARRAY_FILL_DRAIN, 1, shared=False)
+        dtype = self.case.operator.accumulator if tensor.role is Role.OUTPUT else tensor.dtype
+        whole = -(-array.pe_count * dtype.bits // 8) if array.model is ArrayModel.SYSTOLIC else 0
+        return Hop(f"{array.name}.{what}", number, 0, StallCause.ARRAY_FILL_DRAIN, 1, shared=False, whole_bytes=whole)
 
     def _memory_hop(self, entry: int, unit: int, access: Access, tensor: Tensor, *, shared: bool) -> Hop:
         memory, port = self._port(entry, access, tensor)

@@ -114,7 +114,7 @@ class Machine:
             from accelsim.machine.deadlock import describe
             raise SimulatorBug(f"deadlock at cycle {self.now:,}: {describe(self)}")
         for array in self.arrays:
-            array.close(self.finished)
+            array.close()
         return self.finished
 
     def tell(self, what: str, residency: Residency) -> None:
@@ -140,8 +140,8 @@ class Machine:
         if not self._due:
             self._due = True
             event = simpy.Event(self.env)
-            event._ok = True
-            event._value = None
+            event._ok = True  # noqa: SLF001  # succeed() would schedule it among the completions
+            event._value = None  # noqa: SLF001
             event.callbacks.append(self._arbitrate)
             self.env.schedule(event, ARBITRATION)  # type: ignore[arg-type]  # any integer orders events of a time
 
@@ -228,7 +228,8 @@ class Machine:
 
     def _advance(self, station: StationState) -> None:
         """Look at the station's next stay; the parent's residencies that it goes past have one reader fewer to come."""
-        assert station.stays is not None and station.next is not None
+        assert station.stays is not None
+        assert station.next is not None
         left = station.next[1]
         station.next = next(station.stays, None)
         self.pass_by(station.spec.parent, left, station.reading)
@@ -240,7 +241,7 @@ class Machine:
             residency = live.get(seq)
             if residency is not None:
                 residency.pending -= 1
-                self.check_release(residency, None)
+                self.check_release(residency)
 
     def filled(self, residency: Residency, _: object = None) -> None:
         """All that had to move in has; what the tile shares with the one before may still be on its way."""
@@ -266,7 +267,7 @@ class Machine:
             after = self.stations[residency.station].live.get(residency.stay.seq + 1)
             if after is not None and after.arrived:
                 self.filled(after)
-        self.check_release(residency, None)
+        self.check_release(residency)
 
     # -- releases (rule 5) --------------------------------------------------------------------------------------
 
@@ -274,9 +275,9 @@ class Machine:
         """A reader of a residency is done with it."""
         residency.readers -= 1
         residency.freed_why = who
-        self.check_release(residency, who)
+        self.check_release(residency)
 
-    def check_release(self, residency: Residency, who: Residency | Run | None) -> None:
+    def check_release(self, residency: Residency) -> None:
         """Release a residency when its last reader is done."""
         if residency.readers or residency.pending or residency.ready < 0 or residency.released >= 0:
             return

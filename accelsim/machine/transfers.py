@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from accelsim.machine.network import Hop, Route, Station
-from accelsim.machine.state import Ahead, Booking, Leg, Residency, TieKey, whole_cycle
+from accelsim.machine.state import Ahead, Leg, Residency, TieKey, whole_cycle
 from accelsim.plan.moves import Load
 from accelsim.timeline import BUSY_STATE, LaneKind, Traffic
 
@@ -162,6 +162,8 @@ class Transfers:
 
     @staticmethod
     def _size(hop: Hop, load: Load) -> int:
+        if hop.whole_bytes:
+            return hop.whole_bytes
         return load.outer_bytes(hop.granularity_bytes) if hop.shared else load.inner_bytes(hop.granularity_bytes)
 
     def _go_on(self, leg: Leg) -> None:

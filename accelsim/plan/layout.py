@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from accelsim.plan.images import Tile
 
@@ -106,4 +107,4 @@ def _stretches(masks: tuple[int, ...], extent: int) -> list[tuple[tuple[bool, ..
             edges.add(low.bit_length() - 1)
             changes ^= low
     ordered = sorted(edges)
-    return [(tuple(bool(mask >> a & 1) for mask in masks), b - a) for a, b in zip(ordered, ordered[1:], strict=False)]
+    return [(tuple(bool(mask >> a & 1) for mask in masks), b - a) for a, b in pairwise(ordered)]

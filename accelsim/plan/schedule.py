@@ -116,7 +116,6 @@ class Schedule:
         looks = [self._look(feed, tensor.name, owner(own, self.units[feed]))
                  for feed, tensor in zip(feeds, case.operator.tensors, strict=True)]
         inside = [self.steps_between(feed, entry) for feed in feeds]
-        ports = self._ports
         base = own.bases[0]
         work = self.work
         for step, position, _, _ in steps(case.nest, case.nest.temporal_above(entry), base):
@@ -127,7 +126,10 @@ class Schedule:
                         reads, writes, all_reads, all_writes)
 
     def _bytes(self, part: Amounts) -> tuple[tuple[int, ...], ...]:
-        """Bytes of a step's reads and writes, through one port and in all; made once for each kind of step (kept alive by ``work``)."""
+        """Bytes of a step's reads and writes, through one port and in all; made once for each kind of step.
+
+        The kinds are told apart by identity: ``work`` keeps them alive.
+        """
         found = self._made.get(id(part))
         if found is None:
             rows = []

@@ -8,23 +8,22 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from accelsim.spec.nest import Nest, NestLoop
 
-
-Sets = TypeVar("Sets", covariant=True)
+Sets_co = TypeVar("Sets_co", covariant=True)
 """A tile: a tuple of index sets, or of groups of them; equal parts are the same object."""
 
 
-class Image(Protocol[Sets]):
+class Image(Protocol[Sets_co]):
     """Whatever gives a tile for positions along the lines, and the lines it depends on."""
 
     lines: frozenset[int]
 
-    def at(self, position: Sequence[int]) -> tuple[Sets, ...]:
+    def at(self, position: Sequence[int]) -> tuple[Sets_co, ...]:
         """The tile for positions along all lines."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Visit(Generic[Sets]):
+class Visit(Generic[Sets_co]):
     """A tile's stay: from its first step to the last before it changes, in the level's global step numbers.
 
     ``held`` is the tile before it. ``returns``: a reduction has come back to it (outputs: partial sums exist).
@@ -33,8 +32,8 @@ class Visit(Generic[Sets]):
 
     first: int
     last: int
-    tile: tuple[Sets, ...]
-    held: tuple[Sets, ...] | None
+    tile: tuple[Sets_co, ...]
+    held: tuple[Sets_co, ...] | None
     returns: bool
     complete: bool
 
@@ -93,7 +92,7 @@ def _limit(loop: NestLoop, position: Sequence[int], extents: Sequence[int]) -> i
     return min(loop.bound, -(-left // loop.stride))
 
 
-def visits(nest: Nest, image: Image[Sets], loops: Sequence[NestLoop], base: Sequence[int]) -> Iterator[Visit[Sets]]:
+def visits(nest: Nest, image: Image[Sets_co], loops: Sequence[NestLoop], base: Sequence[int]) -> Iterator[Visit[Sets_co]]:
     """The stays of a tensor's tiles at a level, for the instance whose spatial coordinates put it at ``base``.
 
     ``loops``: the level's step loops. Loops inside the last one that moves the tile are passed over at once.
@@ -106,8 +105,8 @@ def visits(nest: Nest, image: Image[Sets], loops: Sequence[NestLoop], base: Sequ
     extents = [line.extent for line in nest.lines]
     fixed = [i for i, loop in enumerate(outer) if loop.line not in image.lines and loop.bound > 1]
     first = last = 0
-    tile: tuple[Sets, ...] | None = None
-    held: tuple[Sets, ...] | None = None
+    tile: tuple[Sets_co, ...] | None = None
+    held: tuple[Sets_co, ...] | None = None
     returns = complete = False
     for step, position, index, limit in steps(nest, outer, base):
         now = image.at(position)

@@ -116,7 +116,7 @@ class StepWork:
     def at(self, position: Sequence[int], base: Sequence[int]) -> Amounts:
         """Amounts of the step at these positions; ``base`` are the unit's own (all temporal loops at 0)."""
         left = [extent - start for extent, start in zip(self.extents, position, strict=True)]
-        key: tuple[object, ...] = tuple([own if own < reach else reach for own, reach in zip(left, self.reaches, strict=True)])
+        key: tuple[object, ...] = tuple([min(reach, own) for own, reach in zip(left, self.reaches, strict=True)])
         fresh = all([position[line] == base[line] for line in self.reduction])
         key += (fresh,) if not self.padded else (fresh, *[one.key(position) for one in self.padded])
         found = self._made.get(key)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -201,7 +200,7 @@ def _of_operator(name: str, path: Any, *rest: str) -> Fault:
 def _located(name: str, kind: str) -> Located:
     """The file that a name, a path or inline text means."""
     path = Path(name)
-    if kind == "workloads" and ":" in name and not os.path.exists(name):
+    if kind == "workloads" and ":" in name and not _is_file(path):
         try:
             return Located(parse_inline(name), {}, name)
         except ValueError as error:
@@ -209,7 +208,7 @@ def _located(name: str, kind: str) -> Located:
     known = shipped(kind) if kind != "mappings" else {}
     if name in known:
         path = known[name]
-    elif not os.path.isfile(name):  # unlike Path's, it takes a name too long for a file as no file
+    elif not _is_file(path):
         what = kind.removesuffix("s")
         raise SpecError([Fault(name, 0, 0, "", f"no {what} of that name and no such file",
                                ", ".join(known) + (" or a path" if known else "a path"), nearest(name, list(known)))])
@@ -221,6 +220,14 @@ def _located(name: str, kind: str) -> Located:
         raise SpecError([Fault(str(path), 0, 0, "", f"not UTF-8 text: {error.reason} at byte {error.start}")]) from None
     except OSError as error:
         raise SpecError([Fault(str(path), 0, 0, "", f"cannot be read: {error.strerror}")]) from None
+
+
+def _is_file(path: Path) -> bool:
+    """Whether a file is there; a name that is too long for one is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _validated(located: Located, model: type[Model]) -> Model:

@@ -239,5 +239,8 @@ def _put(draw: st.DrawFn, temporal: dict[str, Loops], spatial: dict[str, dict[st
     if own and draw(st.integers(0, 2 if name != "PE" else 1)) == 0:
         axis = draw(st.sampled_from(sorted(own)))
         spatial[name].setdefault(axis, []).append((dims, bound))
+    elif bound > 3 and draw(st.booleans()):
+        outer = draw(st.integers(2, bound - 1))
+        temporal[name] += [(dims, outer), (dims, -(-bound // outer))]
     else:
         temporal[name].append((dims, bound))

@@ -119,6 +119,33 @@ def test_instances_share_a_port_and_multicast_reads_once() -> None:
     assert dram(Multicast.NONE) - dram(Multicast.EQUAL) == 3 * 16  # B goes to four cores at once
 
 
+def test_windows_of_instances_are_read_once_where_they_overlap() -> None:
+    def dram(multicast: Multicast) -> int:
+        on = chip([level("DRAM", 1), level("SRAM", fanout=(("x", 4),))],
+                  links=(link("DRAM", "SRAM", multicast=multicast),))
+        conv = operator("conv1d", "int8", "int32", k=1, c=1, p=16, r=3)
+        found = estimate(case(on, conv, entry("DRAM", "n1 k1 c1", {"x": "p4"}), entry("SRAM", "p4 r3")))
+        return next(bound.cycles for bound in found.bounds if bound.name == "DRAM fill port")
+    assert dram(Multicast.NONE) - dram(Multicast.OVERLAP) == (4 * 6 - 18) + 3 * 3
+
+
+def test_outstanding_requests_cap_a_link() -> None:
+    def link_cycles(outstanding: int) -> int:
+        on = chip(toy(None, 0), links=(link("DRAM", "SRAM", 64, 100, request_bytes=64, outstanding=outstanding),))
+        found = estimate(case(on, operator("gemm", m=8, n=8, k=8), entry("DRAM", KMN), entry("SRAM", TILE)))
+        return next(bound.cycles for bound in found.bounds if bound.name == "DRAM-SRAM link")
+    moved = (64 + 128 + 128 + 64) * 4
+    assert link_cycles(2) - link_cycles(200) == moved * 100 // (2 * 64) - moved // 64
+
+
+def test_the_prologue_ends_with_the_shorter_way() -> None:
+    """A goes by L1 (latency 50), B does not, both leave the DRAM by one port: A 16 + 150 + 50 is last, not B."""
+    levels = [level("DRAM", 4, 100, shared=True), level("L1", None, 50), level("L2")]
+    on = case(chip(levels), operator("gemm", m=4, n=4, k=4), entry("DRAM"), entry("L1", "", None, "A"),
+              entry("L2", TILE))
+    assert estimate(on).cycles == 216 + 64 + 116
+
+
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[Case, Any] | None:
     """A case without instances and the same for the oracle."""

@@ -104,6 +104,20 @@ def test_a_reduction_over_instances_refills_the_first_only() -> None:
     assert found[1, "C"].drain_bytes == 4 * 64  # no instance knows the whole sum
 
 
+def test_a_reduction_over_outer_instances_refills_each() -> None:
+    names = ["DRAM", "L1", "L2"]
+    on = chip([level("DRAM"), level("L1", fanout=(("x", 2),)), level("L2")],
+              links=tuple(link(outer, inner, reduce=True) for outer, inner in zip(names, names[1:], strict=False)))
+    found = exact(case(on, operator("gemm", "int8", "int32", m=4, n=4, k=8), entry("DRAM", "", {"x": "k2"}),
+                       entry("L1", "k2 m2"), entry("L2", "m2 n4 k2")))
+    assert (found[2, "C"].drain_elements, found[2, "C"].refill_elements) == (64, 32)
+
+
+def test_the_edge_cuts_an_inner_loop_of_the_same_dimension() -> None:
+    """At m = 4 of 6 the inner loop by 2 has no second iteration, but the one by 1 has."""
+    exact(case(TWO, operator("gemm", m=6, n=3, k=2), entry("DRAM", "m2 n3 m2 m2"), entry("SRAM", "k2")))
+
+
 def test_an_accumulating_parent_keeps_the_wide_type() -> None:
     on = chip([level("DRAM", accumulate=True), level("SRAM")])
     gemm = operator("gemm", "int8", "int32", m=4, n=4, k=4)
