@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import json
 
-from pydantic import BaseModel
-
 from accelsim.cli.main import bad_word
 from accelsim.measure.metrics import METRICS
 from accelsim.outputs.formats import FORMATS
-from accelsim.spec.chipfile import ChipFile
 from accelsim.spec.dataflows import DATAFLOWS
-from accelsim.spec.mappingfile import MappingFile
 from accelsim.spec.operators import OPERATOR_KINDS
 from accelsim.spec.read import read_chip, read_workload, shipped
-from accelsim.spec.workload import WorkloadFile
+from accelsim.spec.schemas import SCHEMAS, file_schema
 from accelsim.stalls import Phase, StallCause
 from accelsim.units import human_bytes
 
 LISTS = ("chips", "workloads", "dataflows", "operators", "metrics", "stalls", "formats")
-SCHEMAS: dict[str, type[BaseModel]] = {"chip": ChipFile, "workload": WorkloadFile, "mapping": MappingFile}
 
 
 def list_words(what: str) -> int:
@@ -101,5 +96,5 @@ def schema(what: str) -> int:
     """Print a file's JSON Schema."""
     if what not in SCHEMAS:
         raise bad_word("schema", what, list(SCHEMAS))
-    print(json.dumps(SCHEMAS[what].model_json_schema(by_alias=True), indent=2, sort_keys=True))
+    print(json.dumps(file_schema(what), indent=2, sort_keys=True))
     return 0

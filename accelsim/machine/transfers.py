@@ -34,7 +34,8 @@ class _Ways:
         every = (*self.fill_hops, *self.drain_hops)
         self.chunk_bytes = min((hop.chunk_bytes for hop in every if hop.chunk_bytes), default=0)
         # with neither links nor granularity there is nothing to count but the payload
-        self.bare = all(hop.granularity_bytes == 1 and hop.kind is not LaneKind.LINK for hop in every)
+        self.bare = all(hop.granularity_bytes == 1 and hop.kind is not LaneKind.LINK and not hop.whole_bytes
+                        for hop in every)
 
 
 class Transfers:

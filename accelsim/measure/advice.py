@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from accelsim.measure.parts import Advice, PeCycles
 from accelsim.spec.case import Case
 from accelsim.stalls import StallCause
 from accelsim.timeline import Traffic
-
-if TYPE_CHECKING:
-    from accelsim.measure.report import Advice, PeCycles
 
 _TEXTS = {
     StallCause.DRAM_LATENCY: "more buffers, or larger tiles, would hide DRAM latency",
@@ -29,7 +26,6 @@ def advise(case: Case, cycles: int, stalls: Mapping[StallCause, int], pes: PeCyc
            culprits: Mapping[tuple[str, str, str], int], levels: Mapping[str, Mapping[str, Traffic]],
            arrays: int) -> tuple[Advice, ...]:
     """At most three pieces of advice, the largest stake first (cycles per array lane)."""
-    from accelsim.measure.report import Advice
     found: list[Advice] = []
     for cause, stalled in stalls.items():
         stake = stalled // max(1, arrays)
@@ -56,7 +52,6 @@ _RATE_CAUSES = (StallCause.DRAM_BANDWIDTH, StallCause.SRAM_BANDWIDTH, StallCause
 def _bandwidth(case: Case, stalls: Mapping[StallCause, int], culprits: Mapping[tuple[str, str, str], int],
                levels: Mapping[str, Mapping[str, Traffic]], arrays: int) -> list[Advice]:
     """Bandwidth and contention are one matter: the port most waited for, and the tensor that moves most."""
-    from accelsim.measure.report import Advice
     stake = sum(stalls.get(cause, 0) for cause in _RATE_CAUSES) // max(1, arrays)
     waited: dict[str, int] = {}
     for (cause, where, _), cycles in culprits.items():

@@ -8,48 +8,14 @@ from fractions import Fraction
 
 from accelsim.analytic.result import Estimate
 from accelsim.errors import SimulatorBug
+from accelsim.measure.advice import advise
 from accelsim.measure.crosscheck import CrossCheck, crosscheck
+from accelsim.measure.parts import Advice, LaneReport, PeCycles
 from accelsim.spec.case import Case
 from accelsim.stalls import Phase, StallCause
 from accelsim.timeline import LaneKind, Timeline, Traffic
 
 BUSY_ENOUGH = 0.8
-
-
-@dataclass(frozen=True)
-class LaneReport:
-    """One row of the timeline in cycles (ports and links in sixteenths)."""
-
-    kind: LaneKind
-    level: str
-    busy_cycles: float
-    stall_cycles: float
-    idle_cycles: float
-
-
-@dataclass(frozen=True)
-class PeCycles:
-    """What the PEs of all arrays did with the cycles of the run."""
-
-    useful: int
-    shape: int
-    ports: int
-    fill_drain: int
-    stalled: int
-    idle: int
-
-    @property
-    def total(self) -> int:
-        """PEs x cycles."""
-        return self.useful + self.shape + self.ports + self.fill_drain + self.stalled + self.idle
-
-
-@dataclass(frozen=True)
-class Advice:
-    """One thing to change, with the array-lane cycles at stake."""
-
-    text: str
-    cycles: int
 
 
 @dataclass(frozen=True)
@@ -89,7 +55,6 @@ def measure(case: Case, timeline: Timeline, estimate: Estimate) -> OperatorRepor
 
     Raises SimulatorBug when one of them is broken.
     """
-    from accelsim.measure.advice import advise
     cycles = timeline.cycles
     lanes = {lane.name: _lane(timeline, number) for number, lane in enumerate(timeline.lanes)}
     arrays = [number for number, lane in enumerate(timeline.lanes) if lane.kind is LaneKind.ARRAY]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import product
+from math import prod
 
 from accelsim.spec.nest import Nest
 from accelsim.spec.operator import Axis, Tensor
@@ -78,9 +79,18 @@ def largest_image(axis: Axis, lengths: Mapping[str, int], extents: Mapping[str, 
 
 
 def largest_tile(nest: Nest, entry: int, tensor: Tensor, extents: Mapping[str, int]) -> int:
-    """Most elements that a tile of the tensor has at an entry."""
-    lengths = {dim: dim_tile(nest, entry, dim, extents[dim]) for dim in tensor.dims}
-    elements = 1
+    """Most elements that a tile of the tensor has at an entry.
+
+    A flattened list cut into runs that are no boxes (at the array only) is indexed plainly and in full: a run of it
+    has as many elements as positions.
+    """
+    runs = {number: nest.tiles[entry][number] for number, line in enumerate(nest.lines) if line.flattened
+            and nest.tiles[entry][number] < line.extent and set(line.dims) & tensor.dims
+            and flattened_box(tuple(member.count for member in line.members), nest.tiles[entry][number]) is None}
+    cut = {dim for number in runs for dim in nest.lines[number].dims}
+    lengths = {dim: dim_tile(nest, entry, dim, extents[dim]) for dim in tensor.dims - cut}
+    elements = prod(runs.values())
     for axis in tensor.axes:
-        elements *= largest_image(axis, lengths, extents)
+        if not set(axis.dims) & cut:
+            elements *= largest_image(axis, lengths, extents)
     return elements

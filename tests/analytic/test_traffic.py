@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from itertools import permutations
+from itertools import pairwise, permutations
 from math import prod
 
 import pytest
@@ -107,7 +107,7 @@ def test_a_reduction_over_instances_refills_the_first_only() -> None:
 def test_a_reduction_over_outer_instances_refills_each() -> None:
     names = ["DRAM", "L1", "L2"]
     on = chip([level("DRAM"), level("L1", fanout=(("x", 2),)), level("L2")],
-              links=tuple(link(outer, inner, reduce=True) for outer, inner in zip(names, names[1:], strict=False)))
+              links=tuple(link(outer, inner, reduce=True) for outer, inner in pairwise(names)))
     found = exact(case(on, operator("gemm", "int8", "int32", m=4, n=4, k=8), entry("DRAM", "", {"x": "k2"}),
                        entry("L1", "k2 m2"), entry("L2", "m2 n4 k2")))
     assert (found[2, "C"].drain_elements, found[2, "C"].refill_elements) == (64, 32)

@@ -56,7 +56,8 @@ def simulate(row: Row) -> None:
         return traffic["PE", tensor].fill_elements if tensor == held else traffic["DRAM", tensor].array_read_bytes
     assert words("A") == row.ifmap_reads
     assert words("B") == row.filter_reads
-    written = traffic["PE", "C"].drain_elements if held == "C" else traffic["DRAM", "C"].array_write_bytes // 4
+    bits = case.held_type(0, case.operator.output).bits
+    written = traffic["PE", "C"].drain_elements if held == "C" else traffic["DRAM", "C"].array_write_bytes * 8 // bits
     assert written == row.ofmap_writes
     assert set(stalls(ran.timeline)) <= {"array_fill_drain"}
 

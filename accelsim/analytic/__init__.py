@@ -1,0 +1,1 @@
+"""The closed form: traffic, bounds and cycles of a case, without walking the nest. Sees only `spec`."""
