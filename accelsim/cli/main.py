@@ -153,11 +153,5 @@ def init(folder: Annotated[Path, typer.Argument(help="A folder that does not exi
     return starter.init(folder)
 
 
-def bad_word(option: str, word: str, known: list[str]) -> SpecError:
-    """A word that is none of the known ones."""
-    from accelsim.errors import nearest
-    return SpecError([Fault(option, 0, 0, "", f"nothing named '{word}'", ", ".join(known), nearest(word, known))])
-
-
 if __name__ == "__main__":
     main()

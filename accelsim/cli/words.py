@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from accelsim.cli.main import bad_word
+from accelsim.errors import Fault, SpecError, nearest
 from accelsim.measure.metrics import METRICS
 from accelsim.outputs.formats import FORMATS
 from accelsim.spec.dataflows import DATAFLOWS
@@ -98,3 +98,8 @@ def schema(what: str) -> int:
         raise bad_word("schema", what, list(SCHEMAS))
     print(json.dumps(file_schema(what), indent=2, sort_keys=True))
     return 0
+
+
+def bad_word(option: str, word: str, known: list[str]) -> SpecError:
+    """A word that is none of the known ones."""
+    return SpecError([Fault(option, 0, 0, "", f"nothing named '{word}'", ", ".join(known), nearest(word, known))])

@@ -156,6 +156,12 @@ def _own(entry: OperatorFile, problems: list[Problem]) -> Body | None:
         if name not in entry.tensors:
             problems.append((("roles" if name in entry.roles else "shapes", name), f"no tensor named {name}",
                              nearest(name, list(entry.tensors))))
+    if len(entry.tensors) == 1:
+        problems.append((("tensors",), "nothing is read; declare a tensor besides the output", ""))
+    for i, axis in enumerate(axes.get(entry.output, ()) if not problems else ()):
+        if axis.extent != entry.dims[axis.dims[0]]:
+            problems.append((("shapes", entry.output, i), f"the output's extent is its dimension's, {entry.dims[axis.dims[0]]}",
+                             ""))
     roles = {name: Role.OUTPUT if name == entry.output else entry.roles.get(name, Role.INPUT) for name in entry.tensors}
     if list(roles.values()).count(Role.OUTPUT) != 1:
         problems.append((("roles",), "one tensor is the output, the one that `output` names", ""))
