@@ -1,8 +1,7 @@
 """Tiles as sets: the exact image of an iteration box under a tensor's index forms, one bit set per axis.
 
-A tile is the product of its axes' index sets, each kept as the bits of an integer: bit i is set when index i of the
-axis is in the tile. Equal sets are the same object, so tiles compare by identity. Sets are made once for each
-position and remembered.
+A tile is the product of its axes' index sets, each kept as the bits of an integer from its lowest index on. Equal sets
+are the same object, so tiles compare by identity. Sets are made once for each position and remembered.
 """
 
 from __future__ import annotations
@@ -17,14 +16,30 @@ from accelsim.spec.tiles import flattened_box
 
 
 class IndexSet:
-    """A set of indices along one axis: ``mask`` has their bits, ``count`` says how many, ``extent`` is the axis'."""
+    """A set of indices along one axis of ``extent``: bit i of ``bits`` stands for index ``low + i``.
 
-    __slots__ = ("count", "extent", "mask")
+    ``bits`` is odd, or 0 for the empty set (whose ``low`` is 0), so that equal sets have equal numbers.
+    """
 
-    def __init__(self, mask: int, extent: int) -> None:
-        self.mask = mask
-        self.count = mask.bit_count()
+    __slots__ = ("bits", "count", "extent", "low")
+
+    def __init__(self, low: int, bits: int, extent: int) -> None:
+        blank = (bits & -bits).bit_length() - 1 if bits else 0
+        self.low = low + blank if bits else 0
+        self.bits = bits >> blank
+        self.count = bits.bit_count()
         self.extent = extent
+
+    @property
+    def mask(self) -> int:
+        """Bit i stands for index i."""
+        return self.bits << self.low
+
+
+def shared(a: IndexSet, b: IndexSet) -> int:
+    """How many indices two sets share."""
+    ahead = b.low - a.low
+    return ((a.bits >> ahead) & b.bits if ahead >= 0 else a.bits & (b.bits >> -ahead)).bit_count()
 
 
 Tile = tuple[IndexSet, ...]
@@ -42,10 +57,10 @@ def overlap(tile: Tile, other: Tile) -> int:
     """Elements that two tiles share."""
     count = 1
     for a, b in zip(tile, other, strict=True):
-        shared = a.count if a is b else (a.mask & b.mask).bit_count()
-        if not shared:
+        both = a.count if a is b else shared(a, b)
+        if not both:
             return 0
-        count *= shared
+        count *= both
     return count
 
 
@@ -110,15 +125,15 @@ class AxisImage:
         self.coefficients = [coefficient for _, coefficient in axis.form.terms]
         self.lines = tuple(sorted({line for one in ranges for line in one.lines}))
         self._made: dict[tuple[int, ...], IndexSet] = {}
-        self._interned: dict[int, IndexSet] = {}
+        self._interned: dict[tuple[int, int], IndexSet] = {}
 
     def at(self, position: Sequence[int]) -> IndexSet:
         """The set for positions along all lines."""
         key = tuple([position[line] for line in self.lines])
         found = self._made.get(key)
         if found is None:
-            mask = image_mask(self.axis, self.coefficients, [one.at(position) for one in self.ranges])
-            found = self._interned.setdefault(mask, IndexSet(mask, self.axis.extent))
+            made = image(self.axis, self.coefficients, [one.at(position) for one in self.ranges])
+            found = self._interned.setdefault((made.low, made.bits), made)
             self._made[key] = found
         return found
 
@@ -138,21 +153,24 @@ class JointImage:
         found = self._made.get(start)
         if found is None:
             length = max(0, min(self.length, self.extent - start))
-            found = self._made[start] = IndexSet(((1 << length) - 1) << start, self.extent)
+            found = self._made[start] = IndexSet(start, (1 << length) - 1, self.extent)
         return found
 
 
-def image_mask(axis: Axis, coefficients: Sequence[int], ranges: Sequence[tuple[int, int]]) -> int:
-    """Bits of ``{sum of coefficient * index + offset}`` over the ranges (start, length), clipped to the axis."""
+def image(axis: Axis, coefficients: Sequence[int], ranges: Sequence[tuple[int, int]]) -> IndexSet:
+    """The set ``{sum of coefficient * index + offset}`` over the ranges (start, length), clipped to the axis."""
     low = axis.form.offset
-    mask = 1
+    bits = 1
     for coefficient, (start, length) in zip(coefficients, ranges, strict=True):
         if length <= 0:
-            return 0
+            return IndexSet(0, 0, axis.extent)
         low += coefficient * start
-        mask = spread(mask, coefficient, length)
-    mask = mask << low if low >= 0 else mask >> -low
-    return mask & ((1 << axis.extent) - 1)
+        bits = spread(bits, coefficient, length)
+    if low < 0:
+        low, bits = 0, bits >> -low
+    if low + bits.bit_length() > axis.extent:
+        bits &= (1 << max(0, axis.extent - low)) - 1
+    return IndexSet(low, bits, axis.extent)
 
 
 def spread(mask: int, step: int, count: int) -> int:
@@ -185,7 +203,7 @@ class TensorImage:
                 joint.add(cut)
                 self.axes.append(JointImage(cut, nest.lines[cut].extent, nest.tiles[entry][cut]))
         self.lines = frozenset(line for axis in self.axes for line in axis.lines)
-        self._nothing = tuple([IndexSet(0, extent) for extent in self.extents])
+        self._nothing = tuple([IndexSet(0, 0, extent) for extent in self.extents])
 
     @cached_property
     def extents(self) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 
-from accelsim.plan.images import AxisImage, IndexSet, JointImage, TensorImage, Tile
+from accelsim.plan.images import AxisImage, IndexSet, JointImage, TensorImage, Tile, shared
 from accelsim.plan.moves import Load, Move, union_elements
 from accelsim.plan.walk import Visit, visits
 from accelsim.spec.case import Case
@@ -22,12 +22,19 @@ from accelsim.spec.nest import NestLoop
 class AxisGroup:
     """The index sets of one axis over a lane's instances, in coordinate order. Equal groups are the same object."""
 
-    __slots__ = ("masks", "sets", "total")
+    __slots__ = ("_masks", "sets", "total")
 
     def __init__(self, sets: tuple[IndexSet, ...]) -> None:
         self.sets = sets
-        self.masks = tuple([one.mask for one in sets])
-        self.total = sum(one.count for one in sets)
+        self.total = sum([one.count for one in sets])
+        self._masks: tuple[int, ...] = ()
+
+    @property
+    def masks(self) -> tuple[int, ...]:
+        """The sets' bits, index by index."""
+        if not self._masks:
+            self._masks = tuple([one.mask for one in self.sets])
+        return self._masks
 
 
 class GroupImage:
@@ -37,7 +44,7 @@ class GroupImage:
         self.lines = image.lines
         self._axes = [(axis, list(product(*(offsets[line] for line in axis.lines)))) for axis in image.axes]
         self._made: list[dict[tuple[int, ...], AxisGroup]] = [{} for _ in self._axes]
-        self._interned: list[dict[tuple[int, ...], AxisGroup]] = [{} for _ in self._axes]
+        self._interned: list[dict[tuple[tuple[int, int], ...], AxisGroup]] = [{} for _ in self._axes]
 
     def at(self, position: Sequence[int]) -> tuple[AxisGroup, ...]:
         """The groups for positions along all lines."""
@@ -58,7 +65,7 @@ class GroupImage:
             for line, step in zip(axis.lines, offset, strict=True):
                 moved[line] = position[line] + step
             sets.append(axis.at(moved))
-        return self._interned[place].setdefault(tuple(one.mask for one in sets), AxisGroup(tuple(sets)))
+        return self._interned[place].setdefault(tuple([(one.low, one.bits) for one in sets]), AxisGroup(tuple(sets)))
 
 
 Groups = tuple[AxisGroup, ...]
@@ -157,11 +164,11 @@ def _overlap(now: Groups, old: Groups | None) -> int:
         return 0
     count = 1
     for group, before in zip(now, old, strict=True):
-        shared = group.total if group is before else sum(
-            (a.mask & b.mask).bit_count() for a, b in zip(group.sets, before.sets, strict=True))
-        if not shared:
+        both = group.total if group is before else sum(
+            [shared(a, b) for a, b in zip(group.sets, before.sets, strict=True)])
+        if not both:
             return 0
-        count *= shared
+        count *= both
     return count
 
 
@@ -169,7 +176,7 @@ def _largest(now: Groups, old: Groups | None) -> int:
     """New elements of the fullest instance."""
     if old is None:
         return prod(max(one.count for one in group.sets) for group in now)
-    choices = [{(a.count, (a.mask & b.mask).bit_count()) for a, b in zip(group.sets, before.sets, strict=True)}
+    choices = [{(a.count, shared(a, b)) for a, b in zip(group.sets, before.sets, strict=True)}
                for group, before in zip(now, old, strict=True)]
     return max(prod(a for a, _ in chosen) - prod(b for _, b in chosen) for chosen in product(*choices))
 
@@ -178,27 +185,27 @@ def _explicit(parts: list[Part], bits: int, mode: Multicast) -> Load:
     """Move by move: every instance's tile and the one before."""
     each: list[tuple[Move, int]] = []
     pairs: dict[tuple[Tile, Tile | None], Move] = {}
-    shared: list[tuple[Move, int]] = []
+    once: list[tuple[Move, int]] = []
     for now, old, times in parts:
         for place in product(*(range(len(group.sets)) for group in now)):
             tile = tuple(group.sets[i] for group, i in zip(now, place, strict=True))
             held = None if old is None else tuple(group.sets[i] for group, i in zip(old, place, strict=True))
             count = prod(a.count for a in tile)
             if held is not None:
-                count -= prod((a.mask & b.mask).bit_count() for a, b in zip(tile, held, strict=True))
+                count -= prod(shared(a, b) for a, b in zip(tile, held, strict=True))
             if not count:
                 continue
             move = Move(count, bits, tile, held)
             each.append((move, times))
             pairs[tile, held] = move
-            shared.append((move, times))
+            once.append((move, times))
     if mode is Multicast.EQUAL:
-        shared = [(move, 1) for move in {
+        once = [(move, 1) for move in {
             (tuple(a.mask for a in tile), None if held is None else tuple(a.mask for a in held)): move
             for (tile, held), move in pairs.items()}.values()]
     elif mode is Multicast.OVERLAP and pairs:
-        shared = [(Move(union_elements(list(pairs)), bits, None, None), 1)]
-    return Load(tuple(shared), tuple(each)) if each else Load((), ((Move(0, bits, None, None), 1),))
+        once = [(Move(union_elements(list(pairs)), bits, None, None), 1)]
+    return Load(tuple(once), tuple(each)) if each else Load((), ((Move(0, bits, None, None), 1),))
 
 
 def merged(parts: list[Part], bits: int, mode: Multicast) -> Load | None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.plan.images import DimRange, image_mask
+from accelsim.plan.images import DimRange, image
 from accelsim.spec.case import Case
 from accelsim.spec.operator import Axis, Tensor
 
@@ -243,7 +243,7 @@ def _images(axis: Axis, starts: Sequence[int], runs: Sequence[tuple[tuple[int, i
     chosen: list[list[tuple[int, int]]] = [[]]
     for start, own in zip(starts, runs, strict=True):
         chosen = [[*before, (start + offset, length)] for before in chosen for offset, length in own]
-    return sum(image_mask(axis, coefficients, ranges).bit_count() for ranges in chosen)
+    return sum(image(axis, coefficients, ranges).count for ranges in chosen)
 
 
 def _unclipped(axis: Axis, runs: Sequence[tuple[tuple[int, int], ...]]) -> int:
@@ -260,4 +260,4 @@ def _unclipped(axis: Axis, runs: Sequence[tuple[tuple[int, int], ...]]) -> int:
         chosen = [([*before, (0, length)], times * count) for before, times in chosen for length, count in found.items()]
     free = Axis(type(axis.form)(axis.form.terms, 0), 1 + sum(
         coefficient * max(found) for coefficient, found in zip(coefficients, lengths, strict=True)))
-    return sum(image_mask(free, coefficients, ranges).bit_count() * times for ranges, times in chosen)
+    return sum(image(free, coefficients, ranges).count * times for ranges, times in chosen)

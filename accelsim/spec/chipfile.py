@@ -21,7 +21,7 @@ from accelsim.spec.chip import (
     Multicast,
     Port,
 )
-from accelsim.units import Duration, Rate, parse_bytes, parse_duration, parse_frequency, parse_rate
+from accelsim.units import DTYPES, Duration, Rate, parse_bytes, parse_duration, parse_frequency, parse_rate
 
 Unlimited = Literal["unlimited"]
 
@@ -84,6 +84,24 @@ class MemoryFile(_Strict):
     clock: Clock | None = Field(None, description="own clock domain of its `cycle` values; default the chip's")
 
 
+class ArrayFile(_Strict):
+    """The PE array."""
+
+    model: Literal["systolic", "spatial", "matrix"]
+    pes: dict[Name, Count] = Field(description="PEs along each axis; {} is one MAC")
+    interval: Latency | dict[str, Latency] = Field(Duration(Fraction(1), "cycle"),
+                                                   description="cycles per iteration of the array's own loops, or per dtype")
+    depth: Latency = Field(Duration(Fraction(0), "cycle"), description="pipeline latency; systolic adds R + C - 2 itself")
+    registers: Annotated[int, Field(ge=0, le=1 << 20, strict=True)] = Field(
+        0, description="stationary words per PE and buffer; 0: nothing can be bound at the array")
+    serves: list[str] | None = Field(None, min_length=1, description="roles or tensor names that may be stationary; default all")
+    buffers: Count = Field(1, description="1: preload between passes; 2: under the previous pass")
+    preload: RateLimit | Literal["row"] | None = Field(None, description="rate into the registers; row: x words a cycle")
+    results: RateLimit | None = Field(None, description="rate at which stationary outputs drain")
+    instances: dict[Name, Count] | None = None
+    lockstep: bool = Field(False, strict=True)
+
+
 class LevelFile(_Strict):
     """A memory level: one memory written in place, or several under `memories`."""
 
@@ -104,24 +122,6 @@ class LevelFile(_Strict):
     instances: dict[Name, Count] | None = Field(None, description="fan-out per instance of the level above")
     lockstep: bool = Field(False, strict=True, description="the instances run as one, the fullest; traffic summed exactly")
     array: ArrayFile | None = Field(None, description="the PE array; the last level, and only it")
-
-
-class ArrayFile(_Strict):
-    """The PE array."""
-
-    model: Literal["systolic", "spatial", "matrix"]
-    pes: dict[Name, Count] = Field(description="PEs along each axis; {} is one MAC")
-    interval: Latency | dict[str, Latency] = Field(Duration(Fraction(1), "cycle"),
-                                                   description="cycles per iteration of the array's own loops, or per dtype")
-    depth: Latency = Field(Duration(Fraction(0), "cycle"), description="pipeline latency; systolic adds R + C - 2 itself")
-    registers: Annotated[int, Field(ge=0, le=1 << 20, strict=True)] = Field(
-        0, description="stationary words per PE and buffer; 0: nothing can be bound at the array")
-    serves: list[str] | None = Field(None, min_length=1, description="roles or tensor names that may be stationary; default all")
-    buffers: Count = Field(1, description="1: preload between passes; 2: under the previous pass")
-    preload: RateLimit | Literal["row"] | None = Field(None, description="rate into the registers; row: x words a cycle")
-    results: RateLimit | None = Field(None, description="rate at which stationary outputs drain")
-    instances: dict[Name, Count] | None = None
-    lockstep: bool = Field(False, strict=True)
 
 
 class LinkFile(_Strict):
@@ -208,7 +208,26 @@ def _chip_problems(file: ChipFile) -> list[Problem]:
                          for key in ("kind", "capacity", "bandwidth") if getattr(level, key) is None]
         elif level.memories is not None:
             problems += _repeats([memory.name for memory in level.memories], ("levels", i, "memories"), "memory")
+        problems += _memory_problems(i, level)
     problems += [problem for i, link in enumerate(file.links) for problem in _link_problems(i, link, names)]
+    return problems
+
+
+def _memory_problems(index: int, level: LevelFile) -> list[Problem]:
+    """Faults inside a level: fan-out of the outermost, banks of what has no size, ports of one name, unknown types."""
+    problems: list[Problem] = []
+    if index == 0 and any(count > 1 for count in (level.instances or {}).values()):
+        problems.append((("levels", 0, "instances"), "the outermost level has one instance: there is none above to spread "
+                         "over; write ports or bandwidth instead", ""))
+    places: list[tuple[tuple[str | int, ...], LevelFile | MemoryFile]] = [(("levels", index), level)]
+    places += [(("levels", index, "memories", i), memory) for i, memory in enumerate(level.memories or ())]
+    for path, memory in places:
+        if memory.banks is not None and memory.capacity == "unlimited":
+            problems.append(((*path, "banks"), "banks of an unlimited memory; give its capacity", ""))
+        problems += _repeats([port.name for port in memory.ports or ()], (*path, "ports"), "port")
+    interval = level.array.interval if level.array is not None else {}
+    problems += [(("levels", index, "array", "interval", word), f"no type named {word}; allowed: {', '.join(DTYPES)}",
+                  nearest(word, DTYPES)) for word in (interval if isinstance(interval, dict) else ()) if word not in DTYPES]
     return problems
 
 

@@ -46,9 +46,9 @@ class Mapping:
         """The mapping as a file that reads back to the same mapping, byte for byte when written again."""
         lines = ["levels:"]
         for entry in self.levels:
-            lines.append(f"  - level: {entry.level}")
+            lines.append(f"  - level: {_word(entry.level)}")
             if entry.binding is not None:
-                lines.append(f"    binding: [{', '.join(entry.binding)}]")
+                lines.append(f"    binding: [{', '.join(map(_word, entry.binding))}]")
             if entry.buffers:
                 lines.append("    buffers: {" + ", ".join(f"{name}: {count}" for name, count in entry.buffers) + "}")
             if entry.loops:
@@ -77,6 +77,11 @@ class Mapping:
         factors = " * ".join(f"{name}[{axes}]" for name, axes in tensors.items() if name != operator.output.name)
         lines.append(f"{'  ' * depth}{operator.output.name}[{tensors[operator.output.name]}] += {factors}")
         return "\n".join(lines)
+
+
+def _word(name: str) -> str:
+    """A name as YAML text: what YAML would read as something else in quotes."""
+    return f'"{name}"' if name in ("null", "true", "false") else name
 
 
 def _quoted_rest(bound: int | None) -> str:

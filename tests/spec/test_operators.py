@@ -109,7 +109,7 @@ def test_groups_split_the_channels() -> None:
     ("conv1d:k=2,c=2,p=4,r=3,h=2", "no input axis h; allowed: x"),
     ("conv2d:k=2,c=2,p=4,q=4,r=3,s=3,stride=2x2x2", "3 values; conv2d has 2 spatial axes"),
     ("conv2d:k=2,c=2,p=1,q=1,r=1,s=1,padding=5", "would be padding alone"),
-    ("gem:m=8,n=8,k=8", "did you mean 'gemm'"),
+    ("gem:m=8,n=8,k=8", "did you mean 'gem"),
     ("gemm:m=0,n=8,k=8", "greater than or equal to 1"),
     ("gemm:m=-4,n=8,k=8", "valid integer"),
     ("gemm:m=8,m=8,n=8,k=8", "'m' is given twice"),
