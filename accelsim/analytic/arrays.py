@@ -10,17 +10,19 @@ from accelsim.analytic.images import clip, image
 from accelsim.analytic.lines import EVERY, FIRST, Steps, below, positions
 from accelsim.analytic.moves import Folded, FoldedAxis
 from accelsim.analytic.tables import Look, Tables, every
-from accelsim.spec.operator import Tensor
+from accelsim.spec.chip import Access, Multicast
+from accelsim.spec.operator import Role, Tensor
 from accelsim.spec.tiles import flattened_box
 
 
 def touched(tables: Tables, tensor: Tensor) -> int:
     """Elements of the tensor that the PEs touch, summed over every iteration of all temporal loops and all instances.
 
-    Per iteration and instance an element counts once, however many PEs share it.
+    Per iteration and instance an element counts once, however many PEs share it; where a link into the array shares
+    equal sets, lockstep instances that differ in nothing the tensor depends on count as one.
     """
     total = 1
-    for part in tables.factors(_iterations(tables, tables.everywhere), tensor):
+    for part in tables.factors(_iterations(tables, apart(tables, tensor)), tensor):
         if isinstance(part, Folded) and not _boxes(part):
             total *= _points(part) if _one_to_one(part) else _images(part)
         else:
@@ -33,12 +35,26 @@ def first_updates(tables: Tables, tensor: Tensor) -> int:
 
     Reduction lines only repeat an output's tiles, so the share of the repeats is the share of the updates.
     """
-    frame = tables.frame(_iterations(tables, tables.everywhere))
+    frame = tables.frame(_iterations(tables, apart(tables, tensor)))
     summed = [(line, steps) for line, steps in zip(tables.case.nest.lines, frame.steps, strict=True)
               if not set(line.dims) & tensor.dims]
     always = prod(below(steps.outside(EVERY), line.extent) for line, steps in summed)
     first = prod(below(steps.outside(FIRST), line.extent) for line, steps in summed)
     return touched(tables, tensor) // always * first
+
+
+def apart(tables: Tables, tensor: Tensor) -> Instances:
+    """Spatial loops whose instances each have accesses of their own at the memory that feeds the array."""
+    case = tables.case
+    feeding = case.feeding(tensor.name)
+    access = Access.DRAIN if tensor.role is Role.OUTPUT else Access.FILL
+    links = case.chip.links_between(case.chip.names[feeding], case.chip.array.name, access, tensor)
+    if not any(link.reduce if tensor.role is Role.OUTPUT else link.multicast is not Multicast.NONE for link in links):
+        return tables.everywhere
+    one = {place for place, loop in enumerate(case.nest.loops)
+           if loop.axis is not None and feeding <= loop.entry < case.array_entry and case.lockstep(loop.entry + 1)
+           and not set(case.nest.lines[loop.line].dims) & tensor.dims}
+    return tables.everywhere - one
 
 
 def iterations(tables: Tables, summed: Instances) -> int:

@@ -45,7 +45,6 @@ def test_printed_and_read_again(coefficients: dict[str, int], offset: int) -> No
 def test_any_text_is_a_form_or_a_value_error(text: str) -> None:
     try:
         form = parse_affine(text)
-    except ValueError as error:
-        assert str(error)
-    else:
-        assert all(coefficient >= 1 for _, coefficient in form.terms)
+    except ValueError:
+        return
+    assert all(coefficient >= 1 for _, coefficient in form.terms)

@@ -5,10 +5,10 @@ from math import prod
 
 import pytest
 
-from accelsim.errors import SpecError
-from accelsim.plan.schedule import Schedule
-from accelsim.machine.simulate import simulate
 from accelsim.analytic.auto import choose
+from accelsim.errors import SpecError
+from accelsim.machine.simulate import simulate
+from accelsim.plan.schedule import Schedule
 from accelsim.spec.build import make_case
 from accelsim.spec.operator import Operator, Role
 from accelsim.spec.operators import OPERATOR_KINDS
