@@ -49,6 +49,9 @@ class Finished:
     report: RunReport
     timelines: tuple[Timeline | None, ...]
 
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
 
 def ask(chip: str, workload: str, options: Options) -> Asked:
     """Read the files of a run. Raises SpecError with every fault."""

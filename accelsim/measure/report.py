@@ -10,6 +10,7 @@ from accelsim.analytic.result import Estimate
 from accelsim.errors import SimulatorBug
 from accelsim.measure.advice import advise
 from accelsim.measure.crosscheck import CrossCheck, crosscheck
+from accelsim.measure.notebook import html_table
 from accelsim.measure.parts import Advice, LaneReport, PeCycles
 from accelsim.spec.case import Case
 from accelsim.stalls import Phase, StallCause
@@ -194,6 +195,14 @@ class RunReport:
             for cause, cycles in one.stalls.items():
                 found[cause] = found.get(cause, 0) + cycles * one.repeat
         return found
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[object, ...]] = [
+            (one.name, one.repeat, "failed", "", "", one.reason.splitlines()[0]) if isinstance(one, Failed) else
+            (one.name, one.repeat, one.cycles, one.utilization, one.estimate.cycles, one.bound_by) for one in self.operators]
+        rows.append(("total", "", self.cycles, self.utilization, self.estimated_cycles, ""))
+        return html_table(f"{self.workload} on {self.chip}",
+                          ("operator", "x", "cycles (measured)", "utilization", "cycles (estimated)", "bound by"), rows)
 
     @property
     def estimated_cycles(self) -> int:

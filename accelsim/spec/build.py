@@ -8,10 +8,10 @@ from typing import NamedTuple
 from accelsim.errors import DoesNotFit, Fault, SpecError, nearest
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access, ArrayModel, Chip
+from accelsim.spec.flattened import flattened_problems
 from accelsim.spec.mapping import Loop, Mapping, MappingLevel
-from accelsim.spec.nest import Nest, build_nest
-from accelsim.spec.operator import Operator, Tensor
-from accelsim.spec.tiles import flattened_box
+from accelsim.spec.nest import build_nest
+from accelsim.spec.operator import Operator
 from accelsim.units import human_bytes
 
 Path = tuple[str | int | tuple[str, ...], ...]
@@ -197,35 +197,8 @@ def _spatial_problems(case: Case, entry_of: list[int]) -> list[_Problem]:
 
 
 def _box_problems(case: Case) -> list[_Problem]:
-    """Flattened lists: tiles of memories must be boxes; at the array a tensor holds all of a list plainly, or none."""
-    problems = []
-    for number, line in enumerate(case.nest.lines):
-        if not line.flattened:
-            continue
-        counts = tuple(member.count for member in line.members)
-        what = f"[{', '.join(line.dims)}]"
-        for entry in range(case.array_entry + 1):
-            inside = case.nest.tiles[entry][number]
-            bound = [tensor for tensor in case.operator.tensors if entry in case.paths[tensor.name]]
-            if inside >= line.extent or not bound or flattened_box(counts, inside) is not None:
-                continue
-            if entry < case.array_entry:
-                problems.append(_Problem(_at(case, entry, "loops"), f"a run of {inside} of {what} {counts} is no box, so "
-                                         f"{case.chip.names[entry]} cannot hold it as a tile", remedy="cut the list at whole inner dimensions, or only at the array"))
-            problems += [_Problem(_at(case, entry, "binding"), f"{tensor.name} is bound under {what}, which it does not "
-                                  "index plainly and in full; bind it at a memory only")
-                         for tensor in bound if entry == case.array_entry and not _holds_plainly(tensor, line.dims)]
-    return problems
-
-
-def _holds_plainly(tensor: Tensor, dims: tuple[str, ...]) -> bool:
-    """Whether a tensor indexes all of a flattened list by plain axes, or does not depend on it at all."""
-    touched = set(dims) & tensor.dims
-    if not touched:
-        return True
-    plain = {axis.dims[0] for axis in tensor.axes if len(axis.dims) == 1 and axis.form.terms[0][1] == 1
-             and not axis.form.offset}
-    return touched == set(dims) and touched <= plain
+    return [_Problem(_at(case, entry, key), message, remedy=remedy)
+            for entry, key, message, remedy in flattened_problems(case)]
 
 
 def _reduction_problems(case: Case) -> list[_Problem]:
