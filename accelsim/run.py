@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
-import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -172,15 +170,19 @@ def load(folder: Path) -> Finished:
             continue
         assert isinstance(item, Case), "an operator without a case has failed"
         case = replace(item, mapping=replace(item.mapping, origin=origins.get(operator.name, item.mapping.origin)))
-        try:
-            timeline = Timeline.load(folder / f"operator-{i:03d}.npz")
-        except (ValueError, zipfile.BadZipFile, zlib.error) as error:
-            raise SpecError([Fault(str(folder), 0, 0, "", str(error))]) from None
+        timeline = _record(folder / f"operator-{i:03d}.npz")
         reports.append(measure(case, timeline, estimate(case)))
         timelines.append(timeline)
         cases.append(case)
     report = RunReport(asked.chip.name, asked.workload.name, asked.chip.clock_hz, tuple(reports), about["provenance"])
     return Finished(replace(asked, cases=tuple(cases)), report, tuple(timelines))
+
+
+def _record(path: Path) -> Timeline:
+    try:
+        return Timeline.load(path)
+    except ValueError as error:
+        raise SpecError([Fault(str(path.parent), 0, 0, "", str(error), "a folder written by --save")]) from None
 
 
 def estimates(chip: str, workload: str, options: Options) -> tuple[Asked, Iterable[tuple[Case, Estimate] | Unmapped]]:

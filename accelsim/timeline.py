@@ -7,6 +7,8 @@ watch: leaving the recorder out changes no cycle.
 from __future__ import annotations
 
 import json
+import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -126,7 +128,7 @@ class Timeline:
     def load(path: Path) -> Timeline:
         """Read a record back; raises ValueError where the file is not one."""
         try:
-            with np.load(path, allow_pickle=False) as data:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
                 about = json.loads(str(data["about"]))
                 return Timeline(
                     about["cycles"], tuple(Lane(name, LaneKind(kind), level) for name, kind, level in about["lanes"]),
@@ -135,7 +137,7 @@ class Timeline:
                     {(level, tensor): Traffic(**values) for level, tensor, values in about["traffic"]},
                     about["link_bytes"], {(a, b, c, d): value for a, b, c, d, value in about["culprits"]},
                     about["counts"], tuple(about["first_starts"]))
-        except (KeyError, OSError, TypeError, ValueError, EOFError) as error:
+        except (KeyError, OSError, TypeError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(f"{path}: not a saved timeline ({error})") from None
 
 

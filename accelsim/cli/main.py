@@ -11,6 +11,8 @@ import typer
 from accelsim.errors import AccelsimError, Fault, SimulatorBug, SpecError
 from accelsim.version import VERSION
 
+INTERRUPTED = 130
+
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
                   help="Simulate a mapping of a tensor operator on a hypothetical chip, estimate it, and explain every number.")
 
@@ -31,12 +33,14 @@ def main() -> None:
     """Run a command; every failure of ours is a message and an exit code, never a traceback."""
     try:
         code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
+        if code == INTERRUPTED:  # typer's way to return from a KeyboardInterrupt
+            raise KeyboardInterrupt
         sys.exit(code if isinstance(code, int) else 0)
     except typer.Exit as error:
         sys.exit(error.exit_code)
     except (typer.Abort, KeyboardInterrupt):
         print("accelsim: interrupted", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except AccelsimError as error:
         print(f"accelsim: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
