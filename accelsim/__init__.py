@@ -9,20 +9,20 @@ if TYPE_CHECKING:
     from accelsim.analytic.estimate import estimate
     from accelsim.errors import AccelsimError, SpecError
     from accelsim.machine.simulate import simulate
-    from accelsim.measure.report import RunReport, measure
+    from accelsim.measure.report import RunReport
     from accelsim.plan.schedule import Schedule
-    from accelsim.run import Options, run
     from accelsim.spec.case import Case
     from accelsim.spec.read import read, read_chip, read_workload
     from accelsim.timeline import Timeline
+    from accelsim.verbs import Options, run
 
-__all__ = ["AccelsimError", "Case", "Options", "RunReport", "Schedule", "SpecError", "Timeline", "estimate", "measure", "read",
+__all__ = ["AccelsimError", "Case", "Options", "RunReport", "Schedule", "SpecError", "Timeline", "estimate", "read",
            "read_chip", "read_workload", "run", "simulate"]
 
 _HOMES = {
-    "AccelsimError": "errors", "Case": "spec.case", "Options": "run", "RunReport": "measure.report", "Schedule": "plan.schedule",
-    "SpecError": "errors", "Timeline": "timeline", "estimate": "analytic.estimate", "measure": "measure.report",
-    "read": "spec.read", "read_chip": "spec.read", "read_workload": "spec.read", "run": "run", "simulate": "machine.simulate",
+    "AccelsimError": "errors", "Case": "spec.case", "Options": "verbs", "RunReport": "measure.report",
+    "Schedule": "plan.schedule", "SpecError": "errors", "Timeline": "timeline", "estimate": "analytic.estimate",
+    "read": "spec.read", "read_chip": "spec.read", "read_workload": "spec.read", "run": "verbs", "simulate": "machine.simulate",
 }
 
 

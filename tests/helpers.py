@@ -50,25 +50,55 @@ def ports_of(rate: Rate, ports: str, tensors: str = "") -> tuple[Port, ...]:
     if ports == "apart":
         return (*(Port(access.value, pace, frozenset({access}), None) for access in (Access.FILL, Access.DRAIN)), free)
     assert ports == "own"
-    return (*(Port(f"{name}_{access.value}", pace, frozenset({access}), frozenset({name}))
-              for name in tensors for access in (Access.FILL, Access.DRAIN)), free)
+    return (
+        *(
+            Port(f"{name}_{access.value}", pace, frozenset({access}), frozenset({name}))
+            for name in tensors
+            for access in (Access.FILL, Access.DRAIN)
+        ),
+        free,
+    )
 
 
-def level(name: str, rate: Rate = None, latency: int = 0, *, ports: str | tuple[Port, ...] = "apart", tensors: str = "",
-          fanout: Fanout = (), lockstep: bool = False, kind: MemoryKind | None = None, **rest: Any) -> Level:
+def level(
+    name: str,
+    rate: Rate = None,
+    latency: int = 0,
+    *,
+    ports: str | tuple[Port, ...] = "apart",
+    tensors: str = "",
+    fanout: Fanout = (),
+    lockstep: bool = False,
+    kind: MemoryKind | None = None,
+    **rest: Any,
+) -> Level:
     """A level of one memory; unlimited, without latency and unbounded unless told."""
     made = ports_of(rate, ports, tensors) if isinstance(ports, str) else ports
-    options: dict[str, Any] = {"capacity_bytes": None, "granularity_bytes": 1, "buffers": (("", 2),), "banks": None,
-                               "accumulate": False, "tensors": None} | rest
+    options: dict[str, Any] = {
+        "capacity_bytes": None,
+        "granularity_bytes": 1,
+        "buffers": (("", 2),),
+        "banks": None,
+        "accumulate": False,
+        "tensors": None,
+    } | rest
     kind = kind or (MemoryKind.DRAM if name == "DRAM" else MemoryKind.SRAM)
     return Level(name, (Memory(name, kind, latency_cycles=latency, ports=made, **options),), fanout, lockstep)
 
 
 def array(pes: Fanout = (), **rest: Any) -> Array:
     """An array of one MAC per cycle unless told; its registers may hold anything."""
-    options: dict[str, Any] = {"name": "PE", "model": ArrayModel.SPATIAL, "intervals": (("", 1),), "depth_cycles": 0,
-                               "registers": 1 << 20, "buffers": 1, "preload": None, "preload_row": False,
-                               "results": None} | rest
+    options: dict[str, Any] = {
+        "name": "PE",
+        "model": ArrayModel.SPATIAL,
+        "intervals": (("", 1),),
+        "depth_cycles": 0,
+        "registers": 1 << 20,
+        "buffers": 1,
+        "preload": None,
+        "preload_row": False,
+        "results": None,
+    } | rest
     return Array(pes=pes, **options)
 
 
@@ -78,10 +108,19 @@ def systolic(rows: int, columns: int, **rest: Any) -> Array:
 
 
 def link(outer: str, inner: str, rate: Rate = None, latency: int = 0, **rest: Any) -> Link:
-    options: dict[str, Any] = {"tensors": None, "accesses": TRANSFERS, "granularity_bytes": 1, "setup_cycles": 0,
-                               "chunk_bytes": None, "request_bytes": None, "outstanding": None,
-                               "multicast": Multicast.NONE, "reduce": False, "per_instance": False,
-                               "name": f"{outer}-{inner}"} | rest
+    options: dict[str, Any] = {
+        "tensors": None,
+        "accesses": TRANSFERS,
+        "granularity_bytes": 1,
+        "setup_cycles": 0,
+        "chunk_bytes": None,
+        "request_bytes": None,
+        "outstanding": None,
+        "multicast": Multicast.NONE,
+        "reduce": False,
+        "per_instance": False,
+        "name": f"{outer}-{inner}",
+    } | rest
     return Link(outer=outer, inner=inner, rate=rate_of(rate), latency_cycles=latency, **options)
 
 
@@ -92,15 +131,24 @@ def chip(levels: list[Level], pe: Array | None = None, links: tuple[Link, ...] =
 # -- operators ------------------------------------------------------------------------------------------------------
 
 
-def operator(kind: str, dtype: str = "fp32", accumulator: str | None = None, options: Options | None = None,
-             output_dtype: str | None = None, **dims: int) -> Operator:
+def operator(
+    kind: str,
+    dtype: str = "fp32",
+    accumulator: str | None = None,
+    options: Options | None = None,
+    output_dtype: str | None = None,
+    **dims: int,
+) -> Operator:
     """A shipped operator. `output_dtype`: the output's own type."""
     shipped = KINDS[kind]
     axes = shipped.spatial_axes
-    body = shipped.body({dim: dims.get(dim, 1) for dim in shipped.dims},
-                        options or Options((1,) * axes, (1,) * axes, (0,) * axes))
-    tensors = tuple(Tensor(name, body.roles[name], own, DTYPES[
-        output_dtype if output_dtype and body.roles[name] is Role.OUTPUT else dtype]) for name, own in body.tensors.items())
+    body = shipped.body(
+        {dim: dims.get(dim, 1) for dim in shipped.dims}, options or Options((1,) * axes, (1,) * axes, (0,) * axes)
+    )
+    tensors = tuple(
+        Tensor(name, body.roles[name], own, DTYPES[output_dtype if output_dtype and body.roles[name] is Role.OUTPUT else dtype])
+        for name, own in body.tensors.items()
+    )
     return Operator(kind, kind, body.dims, tensors, DTYPES[accumulator or dtype])
 
 
@@ -108,8 +156,15 @@ def gemm(m: int, n: int, k: int, dtype: str = "fp32", accumulator: str | None = 
     return operator("gemm", dtype, accumulator, m=m, n=n, k=k)
 
 
-def custom(dims: dict[str, int], output: str, dtype: str = "fp32", accumulator: str | None = None,
-           extents: dict[str, list[int]] | None = None, output_dtype: str | None = None, **tensors: list[str]) -> Operator:
+def custom(
+    dims: dict[str, int],
+    output: str,
+    dtype: str = "fp32",
+    accumulator: str | None = None,
+    extents: dict[str, list[int]] | None = None,
+    output_dtype: str | None = None,
+    **tensors: list[str],
+) -> Operator:
     """An operator of one's own; an axis is as long as its form reaches unless `extents` says otherwise."""
     found = []
     for name, forms in tensors.items():
@@ -135,11 +190,17 @@ def loops(text: str) -> tuple[Loop, ...]:
     return tuple(found)
 
 
-def entry(name: str, temporal: str = "", binding: str | None = None, buffers: dict[str, int] | None = None,
-          **spatial: str) -> MappingLevel:
+def entry(
+    name: str, temporal: str = "", binding: str | None = None, buffers: dict[str, int] | None = None, **spatial: str
+) -> MappingLevel:
     """One entry; `binding` are tensor names with blanks between, `x="m4"` spreads over instances or PEs."""
-    return MappingLevel(name, loops(temporal), tuple((axis, loops(text)) for axis, text in spatial.items()),
-                        None if binding is None else tuple(binding.split()), tuple((buffers or {}).items()))
+    return MappingLevel(
+        name,
+        loops(temporal),
+        tuple((axis, loops(text)) for axis, text in spatial.items()),
+        None if binding is None else tuple(binding.split()),
+        tuple((buffers or {}).items()),
+    )
 
 
 def make(on: Chip, what: Operator, *entries: MappingLevel) -> Case:
@@ -148,8 +209,10 @@ def make(on: Chip, what: Operator, *entries: MappingLevel) -> Case:
 
 def from_files(chip_name: str, workload: str, mapping: str, *overrides: str) -> Case:
     """A case read exactly as a user would have it: names, inline text, a mapping file and `-o` overrides."""
+
     def none(*_: object) -> Mapping:
         raise AssertionError("the mapping file names every operator")
+
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mapping.yaml"
         path.write_text(mapping, encoding="utf-8")
@@ -220,8 +283,9 @@ def brief(case: Case) -> str:
     """A case in a few lines, to be typed in again."""
     what = case.operator
     lines = [f"{what.name} dims {dict(what.dims)} accumulator {what.accumulator.name}"]
-    lines += [f"  {t.name} {t.role.value} {t.dtype.name} [{', '.join(f'{a.form} < {a.extent}' for a in t.axes)}]"
-              for t in what.tensors]
+    lines += [
+        f"  {t.name} {t.role.value} {t.dtype.name} [{', '.join(f'{a.form} < {a.extent}' for a in t.axes)}]" for t in what.tensors
+    ]
     for one in case.chip.levels:
         for memory in one.memories:
             ports = ", ".join(f"{port.name} {port.rate}" for port in memory.ports)

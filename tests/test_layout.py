@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -135,3 +136,10 @@ def test_the_oldest_dependencies_are_those_promised(project: dict[str, dict[str,
     for name, bound in bounds.items():
         told = f"{name}: promised {bound}, tested {tested[name]}"
         assert re.fullmatch(re.escape(bound) + r"(\.0)*", tested[name]), told
+
+
+def test_no_public_name_is_hidden_by_a_module() -> None:
+    """A module beside the package's names would take their place as soon as anything imports it."""
+    assert not set(accelsim.__all__) & {path.stem for path in PACKAGE.iterdir()}
+    for name in accelsim.__all__:
+        assert not isinstance(getattr(accelsim, name), ModuleType), name

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from accelsim.errors import SpecError
-from accelsim.run import Options, estimates, run
 from accelsim.spec.read import Unmapped, shipped
+from accelsim.verbs import Options, estimates, run
 
 MOST_STEPS = 6_000
 HEADLINES = (("tpu-v1", "resnet50"), ("eyeriss", "alexnet"))

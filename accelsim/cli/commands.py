@@ -13,11 +13,11 @@ from accelsim.cli.progress import Progress
 from accelsim.errors import Fault, SpecError, nearest
 from accelsim.measure.report import Failed, RunReport
 from accelsim.outputs import results, table, text
-from accelsim.run import Finished, Options, estimates, load, save
-from accelsim.run import failed as failed_report
-from accelsim.run import run as run_workload
 from accelsim.spec.read import Unmapped, read_workload
 from accelsim.timeline import RecordOptions
+from accelsim.verbs import Finished, Options, estimates, load, save
+from accelsim.verbs import failed as failed_report
+from accelsim.verbs import run as run_workload
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
-from accelsim.errors import AccelsimError, Fault, SimulatorBug, SpecError
+from accelsim.errors import AccelsimError, SimulatorBug
 from accelsim.version import VERSION
 
 INTERRUPTED = 130
@@ -18,11 +18,11 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 
 Chip = Annotated[str, typer.Argument(help="A shipped chip (accelsim list chips) or a chip file.")]
 Workload = Annotated[str, typer.Argument(help="A shipped workload, a workload file, or inline text: gemm:m=64,n=64,k=64.")]
-MappingFile = Annotated[Optional[str], typer.Option("--mapping", metavar="FILE", help="Mapping file; operators it does not "
+MappingFile = Annotated[str | None, typer.Option("--mapping", metavar="FILE", help="Mapping file; operators it does not "
                                                     "name get the dataflow.")]
 Dataflow = Annotated[str, typer.Option("--dataflow", metavar="NAME", help="A named dataflow, or auto: the fewest estimated "
                                        "cycles.")]
-Overrides = Annotated[Optional[list[str]], typer.Option("-o", metavar="KEY=VALUE", help="Override a value by its path: "
+Overrides = Annotated[list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="Override a value by its path: "
                                                         'chip.levels.DRAM.latency="40 cycles". May be repeated.')]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 MostSteps = Annotated[int, typer.Option("--most-steps", min=1, metavar="N", help="Refuse operators with more tile steps and "
@@ -81,14 +81,14 @@ def _root(version: Annotated[bool, typer.Option("--version", callback=_show_vers
 @app.command()
 def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: Dataflow = "auto", override: Overrides = None,
         as_json: AsJson = False,
-        csv: Annotated[Optional[Path], typer.Option("--csv", metavar="FILE", help="Write a table: a row an operator.")] = None,
-        timeline: Annotated[Optional[Path], typer.Option("--timeline", metavar="FILE", help="Draw the stall timeline "
+        csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table: a row an operator.")] = None,
+        timeline: Annotated[Path | None, typer.Option("--timeline", metavar="FILE", help="Draw the stall timeline "
                                                          "(.png, .svg or .pdf).")] = None,
-        window: Annotated[Optional[str], typer.Option("--window", metavar="A:B", help="Cycles to keep and draw; default all."
+        window: Annotated[str | None, typer.Option("--window", metavar="A:B", help="Cycles to keep and draw; default all."
                                                       )] = None,
-        operator: Annotated[Optional[str], typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
+        operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
                                                         "the one with the most cycles.")] = None,
-        save: Annotated[Optional[Path], typer.Option("--save", metavar="DIR", help="Keep the run for `accelsim report`.")] = None,
+        save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep the run for `accelsim report`.")] = None,
         most_steps: MostSteps = 5_000_000) -> int:
     """Simulate a workload on a chip and show where the time went."""
     from accelsim.cli import commands
@@ -119,10 +119,10 @@ def check(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow:
 @app.command()
 def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A folder written by `accelsim run --save`.")],
            as_json: AsJson = False,
-           csv: Annotated[Optional[Path], typer.Option("--csv", metavar="FILE", help="Write a table.")] = None,
-           timeline: Annotated[Optional[Path], typer.Option("--timeline", metavar="FILE", help="Draw the stall timeline.")] = None,
-           window: Annotated[Optional[str], typer.Option("--window", metavar="A:B", help="Cycles to draw; default all.")] = None,
-           operator: Annotated[Optional[str], typer.Option("--operator", metavar="NAME", help="Which operator to draw.")] = None,
+           csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table.")] = None,
+           timeline: Annotated[Path | None, typer.Option("--timeline", metavar="FILE", help="Draw the stall timeline.")] = None,
+           window: Annotated[str | None, typer.Option("--window", metavar="A:B", help="Cycles to draw; default all.")] = None,
+           operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw.")] = None,
            ) -> int:
     """Measure and draw a saved run again, without simulating."""
     from accelsim.cli import commands
@@ -130,7 +130,8 @@ def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A fol
 
 
 @app.command("list")
-def list_(what: Annotated[str, typer.Argument(help="chips, workloads, dataflows, operators, metrics, stalls or formats.")]) -> int:
+def list_(what: Annotated[str, typer.Argument(help="chips, workloads, dataflows, operators, metrics, stalls or formats.")],
+          ) -> int:
     """List what there is."""
     from accelsim.cli import words
     return words.list_words(what)

@@ -34,7 +34,7 @@ def _waits(machine: Machine) -> dict[str, tuple[str, str]]:
     for state in machine.stations:
         if state.next is None:
             continue
-        stay, reading = state.next
+        stay, reading, _ = state.next
         name = _station(machine, state.number)
         held = state.recent[0] if len(state.recent) == state.spec.buffers else None
         source = machine.stations[state.spec.parent].live.get(reading)

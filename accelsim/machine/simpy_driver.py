@@ -1,11 +1,13 @@
 """The SimPy driver: the readable definition of the run (DESIGN section 3, rules 1-6).
 
-Completions are SimPy events; whenever one happens in a cycle, an arbitration is due at the end of that cycle: claims
-until none is possible, array starts, then ports in tie order. What completes in the same cycle starts another round.
+Completions are SimPy events. When all of a cycle have happened, and one of them changed something, comes the end of its
+round: claims until none is possible, array starts, then ports in tie order. What completes in the same cycle starts
+another round.
 """
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterator
 
@@ -33,10 +35,6 @@ from accelsim.timeline import Recorder
 Observer = Callable[[int, str, int, str, int, int], None]
 """Told (cycle, what, entry, tensor, unit, residency) of every claim, ready, released, freed and drained."""
 
-ARBITRATION = 2
-"""SimPy priority of the end of a cycle: after every completion (1) of that cycle."""
-
-
 PROGRESS_BLOCKS = 256
 """Blocks between two reports of progress."""
 
@@ -44,7 +42,8 @@ PROGRESS_BLOCKS = 256
 class StationState:
     """A station while it runs: the next stay, those in slots, and those still draining."""
 
-    __slots__ = ("awaited", "draining", "last", "last_drained", "live", "next", "number", "recent", "spec", "stays")
+    __slots__ = ("awaited", "draining", "last", "last_drained", "live", "next", "number", "owing", "recent", "spec", "stays",
+                 "stranded")
 
     def __init__(self, number: int, spec: Station, stays: Iterator[Place] | None) -> None:
         self.number = number
@@ -56,6 +55,9 @@ class StationState:
         self.draining: dict[int, Residency] = {}
         self.last: Residency | None = None
         self.awaited: Residency | None = None
+        # output tiles kept over several stays of the parent's: their drains go to a later one, and may have to wait for it
+        self.owing: list[Residency] = []
+        self.stranded: list[Residency] = []
         self.last_drained: Residency | None = None
 
     @property
@@ -81,7 +83,7 @@ class Machine:
         self.stations = [self._station(number, spec, schedule) for number, spec in enumerate(network.stations)]
         self.arrays = [ArrayState(self, number, schedule.blocks(node.unit)) for number, node in enumerate(network.arrays)]
         self._due = False
-        self._next_round: list[Callable[[], None]] = []
+        self._next_round: list[Callable[[simpy.Event | None], None]] = []
         self._claiming: deque[StationState] = deque(self.stations)
         self._queued = set(range(len(self.stations)))
         self._starting: set[int] = set(range(len(self.arrays)))
@@ -107,8 +109,15 @@ class Machine:
 
     def run(self) -> int:
         """Run to the end. Raises SimulatorBug with the wait-for cycle when nothing can go on."""
-        self.due()
-        self.env.run()
+        env = self.env
+        self._due = True
+        while True:
+            if self._due and env.peek() > env.now:
+                self._arbitrate()
+            elif env.peek() == math.inf:
+                break
+            else:
+                env.step()
         if any(array.block is not None for array in self.arrays) or any(s.next is not None or s.draining
                                                                         for s in self.stations):
             from accelsim.machine.deadlock import describe
@@ -125,50 +134,50 @@ class Machine:
 
     # -- events -------------------------------------------------------------------------------------------------
 
-    def at(self, cycle: int, happen: Callable[[], None]) -> None:
-        """Let something happen at a cycle; what completes in the present one starts another round (rule 3)."""
+    def at(self, cycle: int, happen: Callable[[simpy.Event | None], None]) -> None:
+        """Let something happen at a cycle; what completes in the present one starts another round (rule 3).
+
+        It is called with SimPy's event, which it need not read.
+        """
         self.events += 1
-        if cycle == self.env.now:
+        delay = cycle - self.env.now
+        if delay:
+            simpy.Timeout(self.env, delay).callbacks.append(happen)
+        else:
             self._next_round.append(happen)
-            self.due()
-            return
-        event = self.env.timeout(cycle - self.env.now)
-        event.callbacks.append(lambda _: happen())
+            self._due = True
 
     def due(self) -> None:
         """Something changed in this cycle: arbitrate at its end."""
-        if not self._due:
-            self._due = True
-            event = simpy.Event(self.env)
-            event._ok = True  # noqa: SLF001  # succeed() would schedule it among the completions
-            event._value = None  # noqa: SLF001
-            event.callbacks.append(self._arbitrate)
-            self.env.schedule(event, ARBITRATION)  # type: ignore[arg-type]  # any integer orders events of a time
+        self._due = True
 
-    def _arbitrate(self, _: simpy.Event) -> None:
+    def _arbitrate(self) -> None:
+        """The end of a cycle's round: claims until none is possible, array starts, then ports in tie order."""
         self._due = False
         while self._claiming:
             station = self._claiming.popleft()
             self._queued.discard(station.number)
             while self._claim(station):
                 pass
-        for number in sorted(self._starting):
-            if self.arrays[number].try_start():
-                self.blocks += 1
-                if self.progress is not None and not self.blocks % PROGRESS_BLOCKS:
-                    self.progress(self.blocks)
-        self._starting.clear()
+        if self._starting:
+            for number in sorted(self._starting):
+                if self.arrays[number].try_start():
+                    self.blocks += 1
+                    if self.progress is not None and not self.blocks % PROGRESS_BLOCKS:
+                        self.progress(self.blocks)
+            self._starting.clear()
         self.transfers.arbitrate()
-        completed, self._next_round = self._next_round, []
-        for happen in completed:
-            happen()
+        if self._next_round:
+            completed, self._next_round = self._next_round, []
+            for happen in completed:
+                happen(None)
 
     def wake(self, station: int) -> None:
         """A station may be able to claim."""
         if station not in self._queued:
             self._queued.add(station)
             self._claiming.append(self.stations[station])
-        self.due()
+        self._due = True
 
     def wake_array(self, array: int) -> None:
         """An array may be able to start."""
@@ -181,7 +190,7 @@ class Machine:
         """Claim the next slot if its conditions hold."""
         if station.next is None:
             return False
-        stay, reading = station.next
+        stay, reading, sink = station.next
         recent = station.recent
         held = recent[0] if len(recent) == station.spec.buffers else None
         if held is not None and held.slot_free < 0:
@@ -192,13 +201,16 @@ class Machine:
         if stay.after in station.live or stay.after in station.draining:
             return False
         why = self._why(source, held, station.awaited, station.last)
-        residency = Residency(station.number, stay, source, self.now, why, self._unread(station, stay.seq))
+        residency = Residency(station.number, stay, source, self.now, why, self._unread(station, stay.seq), sink)
         residency.before = station.last
         source.readers += 1
+        if sink != reading:
+            station.owing.append(residency)
         recent.append(residency)
         station.live[stay.seq] = residency
         station.last = residency
         station.awaited = None
+        residency.readers += self._owed(station, stay.seq)
         self.tell("claimed", residency)
         self._advance(station)
         if stay.fill is not None:
@@ -219,6 +231,10 @@ class Machine:
         if before is not None and before.claimed > latest:
             found = before.claim_why
         return found
+
+    def _owed(self, station: StationState, seq: int) -> int:
+        """Residencies of children, claimed from an earlier residency, whose drains will go to this one."""
+        return sum(1 for child in station.spec.children for one in self.stations[child].owing if one.sink == seq)
 
     def _unread(self, station: StationState, seq: int) -> int:
         """Readers that have not gone past a residency of a station."""
@@ -253,6 +269,9 @@ class Machine:
         if not residency.arrived:
             residency.before = None
         self.ready(residency)
+        if residency.source is not None and residency.sink != residency.source.stay.seq:
+            residency.unheld = True
+            self.reader_done(residency.source, residency)
 
     def ready(self, residency: Residency) -> None:
         """A residency's tile is all there."""
@@ -263,6 +282,11 @@ class Machine:
             self.wake(child)
         for array in spec.arrays:
             self.wake_array(array)
+        for child in spec.children:
+            stranded = self.stations[child].stranded
+            for one in [one for one in stranded if one.sink == residency.stay.seq]:
+                stranded.remove(one)
+                self.transfers.drain(one)
         if residency.followed:
             after = self.stations[residency.station].live.get(residency.stay.seq + 1)
             if after is not None and after.arrived:
@@ -289,10 +313,17 @@ class Machine:
         del station.live[residency.stay.seq]
         if residency.stay.drain is not None:
             station.draining[residency.stay.seq] = residency
-            self.transfers.drain(residency)
+            if residency.unheld and not self._sink_ready(residency):
+                station.stranded.append(residency)
+            else:
+                self.transfers.drain(residency)
             return
         self.free_slot(residency)
         self._leave(residency)
+
+    def _sink_ready(self, residency: Residency) -> bool:
+        sink = self.stations[self.stations[residency.station].spec.parent].live.get(residency.sink)
+        return sink is not None and sink.ready >= 0
 
     def free_slot(self, residency: Residency, _: object = None) -> None:
         """A slot is free: its input is released, or its drain is through."""
@@ -317,5 +348,9 @@ class Machine:
         """A residency is over: its source has one reader less, and nobody will ask how it came to be."""
         source = residency.source
         assert source is not None
+        if residency.unheld:
+            station = self.stations[residency.station]
+            station.owing.remove(residency)
+            source = self.stations[station.spec.parent].live[residency.sink]
         self.reader_done(source, residency)
         residency.forget()

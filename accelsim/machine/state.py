@@ -131,17 +131,20 @@ class Residency:
     """A residency in its slot. Times are cycles, -1 until they happen.
 
     ``claim_why`` and ``freed_why`` say what let it claim and what ended its last reader: blame follows them.
-    ``before``: the residency before it, until this one is ready.
+    ``before``: the residency before it, until this one is ready. ``sink``: the parent's residency that its drain goes to;
+    ``unheld``: it no longer holds its source, as the drain goes to a later one.
     """
 
-    __slots__ = ("arrived", "before", "claim_why", "claimed", "drain", "drained", "fill", "followed", "freed_why",
+    __slots__ = ("arrived", "before", "sink", "unheld", "claim_why", "claimed", "drain", "drained", "fill", "followed", "freed_why",
                  "pending", "readers", "ready", "released", "slot_free", "source", "station", "stay")
 
     def __init__(self, station: int, stay: Stay, source: Residency | None, claimed: int, claim_why: Why,
-                 pending: int) -> None:
+                 pending: int, sink: int = 0) -> None:
         self.station = station
         self.stay = stay
         self.source = source
+        self.sink = sink
+        self.unheld = False
         self.claimed = claimed
         self.claim_why = claim_why
         self.pending = pending

@@ -163,9 +163,8 @@ class Transfers:
 
     @staticmethod
     def _size(hop: Hop, load: Load) -> int:
-        if hop.whole_bytes:
-            return hop.whole_bytes
-        return load.outer_bytes(hop.granularity_bytes) if hop.shared else load.inner_bytes(hop.granularity_bytes)
+        size = load.outer_bytes(hop.granularity_bytes) if hop.shared else load.inner_bytes(hop.granularity_bytes)
+        return max(size, hop.whole_bytes)
 
     def _go_on(self, leg: Leg) -> None:
         """Pass the hops that hold nothing up; then wait for arbitration at the next, or be done."""

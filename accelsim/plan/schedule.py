@@ -36,9 +36,9 @@ class Block(NamedTuple):
     all_writes: tuple[int, ...]
 
 
-Place = tuple[Stay, int]
-"""A stay with the number of its parent's residency at its first step (an output's, which is a part of its parent's
-tile, ends in the same one)."""
+Place = tuple[Stay, int, int]
+"""A stay with the numbers of its parent's residencies at its first step and, for outputs, at its last: those differ
+where an instance is idle while the others' tile leaves the parent and comes back."""
 
 
 class Schedule:
@@ -91,8 +91,10 @@ class Schedule:
         stream = self._take(entry, tensor, unit)
         look = self._look(parent, tensor, owner(self.units[entry][unit], self.units[parent]))
         inside = self.steps_between(parent, entry)
+        output = self.case.operator.output.name == tensor
         for stay in stream:
-            yield stay, look.at(stay.first // inside)
+            source = look.at(stay.first // inside)
+            yield stay, source, look.ahead(stay.last // inside) if output else source
 
     def _look(self, entry: int, tensor: str, unit: int) -> Look:
         home = self.case.paths[tensor][0] == entry
@@ -169,6 +171,15 @@ class Look:
             self._seq += 1
             self._read(2)
         return self._seq
+
+    def ahead(self, step: int) -> int:
+        """The residency that holds a later step, without moving on to it."""
+        place = 0
+        while True:
+            self._read(place + 1)
+            if place >= len(self._starts) or self._starts[place] > step:
+                return self._seq + place
+            place += 1
 
 
 class ArrayTraffic:

@@ -29,9 +29,9 @@ class Ended:
 def call(*arguments: str) -> Ended:
     """Run it whatever comes of it; anything but an exit is a failure of the test."""
     out, err = io.StringIO(), io.StringIO()
-    with arguments_are(*arguments), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        with pytest.raises(SystemExit) as ended:
-            main()
+    with (arguments_are(*arguments), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err),
+          pytest.raises(SystemExit) as ended):
+        main()
     code = ended.value.code
     assert isinstance(code, int), code
     return Ended(code, out.getvalue(), err.getvalue())

@@ -114,7 +114,8 @@ def test_a_named_dataflow(dataflow: str) -> None:
 def test_csv_has_a_row_each_in_order_and_a_total() -> None:
     accelsim("run", "toy", "two.yaml", "--mapping", "too-large.yaml", "--csv", "out.csv", code=3)
     rows = list(csv.DictReader(io.StringIO(Path("out.csv").read_text(encoding="utf-8"))))
-    assert [(row["name"], row["status"]) for row in rows] == [("good", "ok"), ("bad", "failed"), ("fine", "ok"), ("total", "2 of 3")]
+    assert [(row["name"], row["status"]) for row in rows] == [
+        ("good", "ok"), ("bad", "failed"), ("fine", "ok"), ("total", "2 of 3")]
     assert int(rows[-1]["cycles"]) == 2 * int(rows[0]["cycles"]) + int(rows[2]["cycles"])
     stalls = [name for name in rows[0] if name.endswith("_cycles") and name != "estimated_cycles"]
     assert stalls == [f"{cause.code}_cycles" for cause in StallCause]
@@ -212,8 +213,8 @@ def test_check_ends_with_1_beyond_the_tolerance() -> None:
 
 
 def test_a_saved_run_reports_the_same_bytes() -> None:
-    for name, arguments in (("one", RUN), ("two", ("run", "gemmini", "gemm:m=48,n=32,k=40,dtype=int8", "-o",
-                                                   "chip.levels.DRAM.latency=70 cycles", "-o", "workload.operators.gemm.repeat=3"))):
+    changed = ("-o", "chip.levels.DRAM.latency=70 cycles", "-o", "workload.operators.gemm.repeat=3")
+    for name, arguments in (("one", RUN), ("two", ("run", "gemmini", "gemm:m=48,n=32,k=40,dtype=int8", *changed))):
         first = accelsim(*arguments, "--save", name, "--json")
         assert accelsim("report", name, "--json").out == first.out
         assert accelsim("report", name).out == accelsim(*arguments).out
@@ -375,15 +376,15 @@ def test_help_is_quick_to_import() -> None:
 
 
 def test_a_reader_that_goes_away_is_no_failure() -> None:
-    done = subprocess.run(f"{sys.executable} -c '{SCRIPT}' list metrics | head -1", shell=True, capture_output=True, text=True,  # noqa: S602
+    done = subprocess.run(f"{sys.executable} -c '{SCRIPT}' list metrics | head -1", shell=True, capture_output=True, text=True,
                           check=False, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=120)
     assert "Traceback" not in done.stderr
     assert "Error" not in done.stderr
 
 
-def test_an_interrupted_process_ends_with_130(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", SCRIPT, "run", "toy", "gemm:m=96,n=96,k=96", "-o", "chip.levels.SRAM.capacity=64 B",
-                           "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+def test_an_interrupted_process_ends_with_130() -> None:
+    with subprocess.Popen([sys.executable, "-c", SCRIPT, "run", "toy", "gemm:m=96,n=96,k=96", "-o",
+                           "chip.levels.SRAM.capacity=64 B", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           env={**os.environ, "PYTHONPATH": str(ROOT)}) as started:
         time.sleep(3)
         started.send_signal(signal.SIGINT)

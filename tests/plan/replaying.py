@@ -35,8 +35,10 @@ def box(case: Case, entry: int, step: int, base: tuple[int, ...]) -> Box:
     for line, one in enumerate(case.nest.lines):
         inner = [loop for loop in case.nest.loops if loop.line == line and loop.entry >= entry]
         own = [loop for loop in inner if loop.axis is None or loop.entry == case.array_entry or entry < case.array_entry]
-        reached = {start[line] + sum(i * loop.stride for i, loop in zip(point, own, strict=True))
-                   for point in product(*(range(loop.bound) for loop in own))}
+        reached = {
+            start[line] + sum(i * loop.stride for i, loop in zip(point, own, strict=True))
+            for point in product(*(range(loop.bound) for loop in own))
+        }
         values[one.dims[0]] = sorted(value for value in reached if value < one.extent)
     return values
 
@@ -53,8 +55,10 @@ def work(case: Case, unit: Unit, step: int) -> Iterator[Box]:
         values: Box = {}
         for line, one in enumerate(case.nest.lines):
             own = [loop for loop in inside if loop.line == line]
-            reached = {base[line] + moved[line] + sum(i * loop.stride for i, loop in zip(point, own, strict=True))
-                       for point in product(*(range(loop.bound) for loop in own))}
+            reached = {
+                base[line] + moved[line] + sum(i * loop.stride for i, loop in zip(point, own, strict=True))
+                for point in product(*(range(loop.bound) for loop in own))
+            }
             values[one.dims[0]] = sorted(value for value in reached if value < one.extent)
         yield values
 
@@ -63,8 +67,10 @@ def image(tensor: Tensor, values: Box) -> set[Element]:
     """The elements of a tensor that a box touches."""
     axes = []
     for axis in tensor.axes:
-        reached = {sum(c * v for (_, c), v in zip(axis.form.terms, point, strict=True)) + axis.form.offset
-                   for point in product(*(values[dim] for dim in axis.dims))}
+        reached = {
+            sum(c * v for (_, c), v in zip(axis.form.terms, point, strict=True)) + axis.form.offset
+            for point in product(*(values[dim] for dim in axis.dims))
+        }
         axes.append(sorted(i for i in reached if 0 <= i < axis.extent))
     if any(not values[dim] for dim in values):
         return set()

@@ -23,8 +23,9 @@ Values = dict[Element, int]
 class Station:
     """A tensor at a level, with the values it holds; its residencies come and go in the schedule's order."""
 
-    def __init__(self, case: Case, tensor: Tensor, entry: int, parent: Station | None, stays: list[Place],
-                 values: Values) -> None:
+    def __init__(
+        self, case: Case, tensor: Tensor, entry: int, parent: Station | None, stays: list[Place], values: Values
+    ) -> None:
         self.case, self.tensor, self.entry, self.parent, self.stays = case, tensor, entry, parent, stays
         self.values = values
         self.now = 0 if parent is None else -1
@@ -44,7 +45,7 @@ class Station:
         tile = image(self.tensor, box(self.case, self.entry, stay.first, self.unit.bases[0]))
         if self.output:
             assert stay.refill == (stay.fill is not None)
-            assert not stay.refill or stay.fill is not None and stay.fill.elements == len(tile)
+            assert not stay.refill or (stay.fill is not None and stay.fill.elements == len(tile))
             self.values = {e: self.parent.values[e] if stay.refill else 0 for e in tile}
             return
         new = tile - self.values.keys()
@@ -101,7 +102,7 @@ def result(case: Case) -> tuple[Values, Values]:
     for block in schedule.blocks(0):
         for station, number in zip(feeds, block.operands, strict=True):
             station.advance(number)
-        own, = work(case, schedule.units[case.array_entry][0], block.step)
+        (own,) = work(case, schedule.units[case.array_entry][0], block.step)
         assert block.macs == volume(own)
         for point in product(*(own[dim] for dim in dims)):
             done[point] += 1

@@ -39,17 +39,24 @@ def counted(order: tuple[str, ...], tile: dict[str, int]) -> Counter[tuple[str, 
 @pytest.mark.parametrize("order", list(permutations("mnk")), ids="".join)
 def test_six_orders(order: tuple[str, ...], tile: dict[str, int]) -> None:
     bounds = {dim: -(-8 // tile[dim]) for dim in "mnk"}
-    case = make(chip([level("DRAM"), level("SRAM")]), gemm(8, 8, 8),
-                entry("DRAM", " ".join(f"{dim}{bounds[dim]}" for dim in order)),
-                entry("SRAM", " ".join(f"{dim}{tile[dim]}" for dim in "mnk")))
+    case = make(
+        chip([level("DRAM"), level("SRAM")]),
+        gemm(8, 8, 8),
+        entry("DRAM", " ".join(f"{dim}{bounds[dim]}" for dim in order)),
+        entry("SRAM", " ".join(f"{dim}{tile[dim]}" for dim in "mnk")),
+    )
     traffic = run(case).timeline.traffic
-    moved = Counter({("A", "fill"): traffic["SRAM", "A"].fill_elements, ("B", "fill"): traffic["SRAM", "B"].fill_elements,
-                     ("C", "drain"): traffic["SRAM", "C"].drain_elements,
-                     ("C", "refill"): traffic["SRAM", "C"].refill_elements})
+    moved = Counter(
+        {
+            ("A", "fill"): traffic["SRAM", "A"].fill_elements,
+            ("B", "fill"): traffic["SRAM", "B"].fill_elements,
+            ("C", "drain"): traffic["SRAM", "C"].drain_elements,
+            ("C", "refill"): traffic["SRAM", "C"].refill_elements,
+        }
+    )
     assert +moved == +counted(order, tile)
 
 
 def test_the_stated_words() -> None:
     """DRAM loops k2 m2 n2 over tiles of 4x4x4: A 64, B 128; C written 128, refilled 64."""
-    assert counted(("k", "m", "n"), TILES[0]) == {("A", "fill"): 64, ("B", "fill"): 128, ("C", "drain"): 128,
-                                                  ("C", "refill"): 64}
+    assert counted(("k", "m", "n"), TILES[0]) == {("A", "fill"): 64, ("B", "fill"): 128, ("C", "drain"): 128, ("C", "refill"): 64}

@@ -25,8 +25,11 @@ SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_
 
 def as_one(case: Case, flag: bool) -> Case:
     """The same case with all instances in lockstep, or none."""
-    on = replace(case.chip, array=replace(case.chip.array, lockstep=flag),
-                 levels=tuple(replace(one, lockstep=flag) for one in case.chip.levels))
+    on = replace(
+        case.chip,
+        array=replace(case.chip.array, lockstep=flag),
+        levels=tuple(replace(one, lockstep=flag) for one in case.chip.levels),
+    )
     return make_case(on, case.operator, case.mapping)
 
 
@@ -42,6 +45,7 @@ def test_lockstep_moves_what_instances_on_their_own_move(case: Case) -> None:
         assert isinstance(traffic, dict)
         found = {key: [getattr(value, name) for name in keys] for key, value in traffic.items()}
         return {key: value for key, value in found.items() if any(value)}
+
     assert moved(together) == moved(apart), brief(case)
 
 
@@ -49,8 +53,10 @@ def test_lockstep_moves_what_instances_on_their_own_move(case: Case) -> None:
 @pytest.mark.parametrize(("multicast", "words"), [(Multicast.NONE, 64), (Multicast.EQUAL, 16), (Multicast.OVERLAP, 16)])
 def test_equal_sets_are_sent_once(multicast: Multicast, words: int, lockstep: bool) -> None:
     """A[4, 4] goes to four cores that share out n: 16 words enter each, 16 leave the DRAM."""
-    on = chip([level("DRAM"), level("L1", fanout=(("x", 4),), lockstep=lockstep)],
-              links=(link("DRAM", "L1", tensors=frozenset("A"), multicast=multicast),))
+    on = chip(
+        [level("DRAM"), level("L1", fanout=(("x", 4),), lockstep=lockstep)],
+        links=(link("DRAM", "L1", tensors=frozenset("A"), multicast=multicast),),
+    )
     ran = run(make(on, gemm(4, 4, 4), entry("DRAM", "m2", x="n4"), entry("L1", "m2 k4")))
     assert ran.timeline.traffic["L1", "A"].fill_elements == 64
     assert ran.timeline.link_bytes == {"DRAM-L1": words * 4}
@@ -59,8 +65,10 @@ def test_equal_sets_are_sent_once(multicast: Multicast, words: int, lockstep: bo
 @pytest.mark.parametrize(("multicast", "words"), [(Multicast.NONE, 4 * 3), (Multicast.EQUAL, 4 * 3), (Multicast.OVERLAP, 6)])
 def test_overlapping_windows_are_read_once_where_the_link_can(multicast: Multicast, words: int) -> None:
     """Four PEs take windows of 3 that start at 0, 1, 2, 3: six different words."""
-    on = chip([level("DRAM"), level("L1", fanout=(("x", 4),), lockstep=True)],
-              links=(link("DRAM", "L1", tensors=frozenset("I"), multicast=multicast),))
+    on = chip(
+        [level("DRAM"), level("L1", fanout=(("x", 4),), lockstep=True)],
+        links=(link("DRAM", "L1", tensors=frozenset("I"), multicast=multicast),),
+    )
     case = make(on, operator("conv1d", n=1, k=1, c=1, p=4, r=3), entry("DRAM", "n1 k1 c1", x="p4"), entry("L1", "r3"))
     ran = run(case)
     assert ran.timeline.traffic["L1", "I"].fill_elements == 12
@@ -70,8 +78,10 @@ def test_overlapping_windows_are_read_once_where_the_link_can(multicast: Multica
 @pytest.mark.parametrize("lockstep", [False, True])
 def test_a_reduction_leaves_once_and_comes_back_to_one(lockstep: bool) -> None:
     """k over four cores and twice over time: each drains 2 x 4 words, 2 x 4 arrive; 4 come back, to the first core."""
-    on = chip([level("DRAM"), level("L1", fanout=(("x", 4),), lockstep=lockstep)],
-              links=(link("DRAM", "L1", tensors=frozenset("C"), reduce=True),))
+    on = chip(
+        [level("DRAM"), level("L1", fanout=(("x", 4),), lockstep=lockstep)],
+        links=(link("DRAM", "L1", tensors=frozenset("C"), reduce=True),),
+    )
     ran = run(make(on, gemm(2, 2, 8), entry("DRAM", "k2 m2", x="k4"), entry("L1", "n2")))
     traffic = ran.timeline.traffic["L1", "C"]
     assert (traffic.drain_elements, traffic.refill_elements) == (4 * 8, 4)
@@ -94,11 +104,15 @@ def test_cores_without_work_do_not_exist() -> None:
     assert ran.timeline.traffic["L1", "A"].fill_elements == 3
 
 
-@pytest.mark.xfail(strict=True, reason="finding O7: lockstep instances of a level whose parents are in lockstep too share one parent's port")
+@pytest.mark.xfail(
+    strict=True, reason="finding O7: lockstep instances of a level whose parents are in lockstep too share one parent's port"
+)
 def test_multicast_reaches_the_children_of_one_parent() -> None:
     """Two L1 in lockstep, two L2 in each: every L1 sends its own copy of B, whose sets are equal across the L1."""
-    on = chip([level("DRAM"), level("L1", fanout=(("x", 2),), lockstep=True), level("L2", fanout=(("x", 2),), lockstep=True)],
-              links=(link("L1", "L2", tensors=frozenset("B"), multicast=Multicast.EQUAL),))
+    on = chip(
+        [level("DRAM"), level("L1", fanout=(("x", 2),), lockstep=True), level("L2", fanout=(("x", 2),), lockstep=True)],
+        links=(link("L1", "L2", tensors=frozenset("B"), multicast=Multicast.EQUAL),),
+    )
     ran = run(make(on, gemm(2, 2, 2), entry("DRAM", x="m2"), entry("L1", x="n2"), entry("L2", "k2")))
     assert ran.timeline.link_bytes == {"L1-L2": 2 * 4 * 4}
 
@@ -111,8 +125,9 @@ def test_a_reduction_folds_over_the_rows_of_an_array(rows: int) -> None:
     """c 2, r 3, s 3 flattened to 18 over the rows: ceil(18 / rows) folds; weights once; a fold reads what its rows need."""
     dims = {"n": 1, "k": 4, "c": 2, "p": 3, "q": 4, "r": 3, "s": 3}
     on = chip([level("DRAM")], array((("x", 4), ("y", rows))))
-    case = make(on, operator("conv2d", **dims), entry("DRAM", "n1 c,r,s:*", "I W O"),
-                entry("PE", "p3 q4", "W", x="k4", y=f"c,r,s:{rows}"))
+    case = make(
+        on, operator("conv2d", **dims), entry("DRAM", "n1 c,r,s:*", "I W O"), entry("PE", "p3 q4", "W", x="k4", y=f"c,r,s:{rows}")
+    )
     ran = run(case)
     folds = -(-18 // rows)
     assert ran.cycles == folds * 12
@@ -120,7 +135,7 @@ def test_a_reduction_folds_over_the_rows_of_an_array(rows: int) -> None:
     read = 0
     for fold in range(folds):
         for p, q in product(range(3), range(4)):
-            read += len({(c, p + r, q + s) for c, r, s in taps[fold * rows:(fold + 1) * rows]})
+            read += len({(c, p + r, q + s) for c, r, s in taps[fold * rows : (fold + 1) * rows]})
     traffic = ran.timeline.traffic
     assert traffic["PE", "W"].fill_elements == 4 * 18
     assert traffic["DRAM", "I"].array_read_bytes == read * 4
@@ -152,4 +167,18 @@ def test_a_deadlock_prints_who_waits_for_whom() -> None:
         Machine(network, schedule, Recorder(network.lanes, network.tensors)).run()
     assert str(raised.value).startswith(
         "deadlock at cycle 0: A at L1[0] waits for B at L1[0] (source residency 0 is not ready); "
-        "B at L1[0] waits for A at L1[0] (source residency 0 is not ready)")
+        "B at L1[0] waits for A at L1[0] (source residency 0 is not ready)"
+    )
+
+
+@pytest.mark.xfail(strict=True, reason="finding O8: lockstep instances that drain together all get the width of the last of them")
+def test_each_lockstep_instance_drains_at_its_own_width() -> None:
+    """n 3 over two instances, n 0 and 2 in the first, n 1 in the second; k twice outside, sums added in the DRAM.
+
+    The first sends each column twice: a finished-looking part (4 B, k is left), then another to be added (4 B). The second
+    keeps its only column for both k and sends it once, finished: 1 B. 4 x 4 + 1 = 17.
+    """
+    for lockstep in (False, True):
+        on = chip([level("DRAM", accumulate=True), level("L1", fanout=(("x", 2),), lockstep=lockstep)], array(lockstep=lockstep))
+        case = make(on, gemm(1, 3, 2, "int8", "int32"), entry("DRAM", "k2 n2", "A B C", x="n2"), entry("L1", "", "C"))
+        assert run(case).timeline.traffic["L1", "C"].drain_bytes == 17

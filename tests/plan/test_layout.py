@@ -55,16 +55,20 @@ def test_bytes_are_runs_rounded_up(pair: tuple[Tile, Tile | None], bits: int, gr
     move = Move(elements, bits, *pair)
     assert move.payload_bytes == -(-elements * bits // 8)
     assert move.bytes_at(granularity) == sum(
-        -(-length * bits // (granularity * 8)) * granularity * count for length, count in found.items())
+        -(-length * bits // (granularity * 8)) * granularity * count for length, count in found.items()
+    )
 
 
-@pytest.mark.parametrize(("rows", "columns", "granularity", "moved", "waste"), [
-    (4, 4, 1, 64, 0),       # 16 words of 4 B
-    (4, 4, 16, 64, 0),      # each row of a tile is one burst of 16 B
-    (4, 4, 32, 128, 64),    # each row of 16 B takes a burst of 32 B
-    (4, 8, 64, 128, 0),     # whole rows: 4 x 32 B follow each other, 2 bursts
-    (2, 3, 16, 32, 8),      # 12 B rows take 16 B
-])
+@pytest.mark.parametrize(
+    ("rows", "columns", "granularity", "moved", "waste"),
+    [
+        (4, 4, 1, 64, 0),  # 16 words of 4 B
+        (4, 4, 16, 64, 0),  # each row of a tile is one burst of 16 B
+        (4, 4, 32, 128, 64),  # each row of 16 B takes a burst of 32 B
+        (4, 8, 64, 128, 0),  # whole rows: 4 x 32 B follow each other, 2 bursts
+        (2, 3, 16, 32, 8),  # 12 B rows take 16 B
+    ],
+)
 def test_bursts(rows: int, columns: int, granularity: int, moved: int, waste: int) -> None:
     """X[8, 8] of 4 B words; the first tile of rows x columns at the granularity of the DRAM, at 1 B/cycle."""
     what = custom({"i": 8, "j": 8}, "Z", X=["i", "j"], Z=["i"])

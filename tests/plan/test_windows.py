@@ -9,12 +9,18 @@ from accelsim.spec.operators import Options
 from ..helpers import chip, entry, level, make, operator, run
 
 
-def filled(outer: str, inner: str, stride: int = 1, dilation: int = 1, padding: int = 0, p: int = 8, r: int = 3) -> dict[str, int]:
+def filled(
+    outer: str, inner: str, stride: int = 1, dilation: int = 1, padding: int = 0, p: int = 8, r: int = 3
+) -> dict[str, int]:
     what = operator("conv1d", options=Options((stride,), (dilation,), (padding,)), n=1, k=1, c=1, p=p, r=r)
     case = make(chip([level("DRAM"), level("L1")]), what, entry("DRAM", outer + " n1 k1 c1"), entry("L1", inner))
     traffic = run(case).timeline.traffic
-    return {"I": traffic["L1", "I"].fill_elements, "W": traffic["L1", "W"].fill_elements,
-            "O": traffic["L1", "O"].drain_elements, "back": traffic["L1", "O"].refill_elements}
+    return {
+        "I": traffic["L1", "I"].fill_elements,
+        "W": traffic["L1", "W"].fill_elements,
+        "O": traffic["L1", "O"].drain_elements,
+        "back": traffic["L1", "O"].refill_elements,
+    }
 
 
 def test_output_outside_window_inside() -> None:
@@ -32,14 +38,17 @@ def test_window_outside_with_all_outputs_inside() -> None:
     assert filled("r3", "p8") == {"I": 10, "W": 3, "O": 8, "back": 0}
 
 
-@pytest.mark.parametrize(("stride", "dilation", "padding", "words"), [
-    (2, 1, 0, 3 + 7 * 2),   # two new words a step
-    (3, 1, 0, 24),          # windows touch
-    (4, 1, 0, 24),          # gaps between windows are never moved
-    (1, 2, 0, 24),          # {0, 2, 4}, then {1, 3, 5}: nothing in common with the step before
-    (2, 2, 0, 3 + 7),       # {0, 2, 4}, {2, 4, 6}: one new word a step
-    (1, 1, 1, 8),           # of 10 words two are padding and move no bytes
-])
+@pytest.mark.parametrize(
+    ("stride", "dilation", "padding", "words"),
+    [
+        (2, 1, 0, 3 + 7 * 2),  # two new words a step
+        (3, 1, 0, 24),  # windows touch
+        (4, 1, 0, 24),  # gaps between windows are never moved
+        (1, 2, 0, 24),  # {0, 2, 4}, then {1, 3, 5}: nothing in common with the step before
+        (2, 2, 0, 3 + 7),  # {0, 2, 4}, {2, 4, 6}: one new word a step
+        (1, 1, 1, 8),  # of 10 words two are padding and move no bytes
+    ],
+)
 def test_stride_dilation_padding(stride: int, dilation: int, padding: int, words: int) -> None:
     assert filled("p8", "r3", stride, dilation, padding)["I"] == words
 

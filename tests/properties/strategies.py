@@ -18,8 +18,14 @@ from accelsim.spec.operators import Options
 from ..helpers import Fanout, array, chip, custom, entry, level, link, make, operator
 from ..oracle import machine_oracle as oracle
 
-DTYPE_PAIRS = [("fp32", "fp32", "fp32"), ("int8", "int32", "int8"), ("int8", "int32", "int32"), ("bf16", "fp32", "bf16"),
-               ("bf16", "fp32", "fp32"), ("int16", "int32", "int8")]
+DTYPE_PAIRS = [
+    ("fp32", "fp32", "fp32"),
+    ("int8", "int32", "int8"),
+    ("int8", "int32", "int32"),
+    ("bf16", "fp32", "bf16"),
+    ("bf16", "fp32", "fp32"),
+    ("int16", "int32", "int8"),
+]
 RATES = [None, Fraction(1), Fraction(2), Fraction(4), Fraction(19, 10), Fraction(7, 3), Fraction(1, 3), Fraction(16), Fraction(5)]
 MOST_STEPS = 400
 
@@ -40,8 +46,14 @@ def operators(draw: st.DrawFn) -> Operator:
     if kind == "own":
         return draw(own_operators(dtype, accumulator, output_dtype))
     limits = {"gemm": 6, "gemv": 8, "batched_gemm": 3, "conv1d": 4, "conv2d": 3, "depthwise2d": 3}
-    names = {"gemm": "mnk", "gemv": "nk", "batched_gemm": "bmnk", "conv1d": "nkcpr", "conv2d": "nkcpqrs",
-             "depthwise2d": "ncpqrs"}[kind]
+    names = {
+        "gemm": "mnk",
+        "gemv": "nk",
+        "batched_gemm": "bmnk",
+        "conv1d": "nkcpr",
+        "conv2d": "nkcpqrs",
+        "depthwise2d": "ncpqrs",
+    }[kind]
     dims = {}
     for dim in names:
         most = 2 if dim in "nkc" and kind == "conv2d" else limits[kind]
@@ -49,11 +61,15 @@ def operators(draw: st.DrawFn) -> Operator:
     axes = {"conv1d": 1, "conv2d": 2, "depthwise2d": 2}.get(kind, 0)
     options = None
     if axes:
+
         def each(values: list[int]) -> tuple[int, ...]:
             return tuple(draw(st.sampled_from(values)) for _ in range(axes))
+
         stride, dilation, padding = each([1, 1, 2, 3]), each([1, 1, 2, 3]), each([0, 0, 1, 2])
-        spans = [(dims[p] - 1) * a + (dims[r] - 1) * d + 1 - 2 * b
-                 for (p, r), a, d, b in zip((("p", "r"), ("q", "s")), stride, dilation, padding, strict=False)]
+        spans = [
+            (dims[p] - 1) * a + (dims[r] - 1) * d + 1 - 2 * b
+            for (p, r), a, d, b in zip((("p", "r"), ("q", "s")), stride, dilation, padding, strict=False)
+        ]
         options = Options(stride, dilation, padding if min(spans) > 0 else (0,) * axes)
     return operator(kind, dtype, accumulator, options, output_dtype, **dims)
 
@@ -99,11 +115,19 @@ def mappings(draw: st.DrawFn, what: Operator, names: list[str]) -> dict[str, str
 def cases(draw: st.DrawFn, ports: str | None = None, most_levels: int = 4) -> Case:
     """A case inside the oracle's scope: one instance and one memory a level, one MAC per cycle, granularity 1 B."""
     what = draw(operators())
-    names = ["DRAM", "L1", "L2", "L3"][:draw(st.integers(2, most_levels))]
+    names = ["DRAM", "L1", "L2", "L3"][: draw(st.integers(2, most_levels))]
     tensors = [tensor.name for tensor in what.tensors]
-    levels = [level(name, draw(rates()), draw(latencies()), ports=ports or draw(st.sampled_from(["shared", "apart"])),
-                    tensors="".join(tensors),
-                    accumulate=draw(st.integers(0, 3)) == 0) for name in names]
+    levels = [
+        level(
+            name,
+            draw(rates()),
+            draw(latencies()),
+            ports=ports or draw(st.sampled_from(["shared", "apart"])),
+            tensors="".join(tensors),
+            accumulate=draw(st.integers(0, 3)) == 0,
+        )
+        for name in names
+    ]
     temporal = draw(mappings(what, names))
     held: dict[str, list[str]] = {name: [] for name in names}
     for tensor in tensors:
@@ -112,8 +136,10 @@ def cases(draw: st.DrawFn, ports: str | None = None, most_levels: int = 4) -> Ca
             path.append("DRAM")
         for name in path:
             held[name].append(tensor)
-    entries = [entry(name, temporal[name], " ".join(held[name]),
-                     {tensor: draw(st.sampled_from([1, 2, 2, 3])) for tensor in held[name]}) for name in names]
+    entries = [
+        entry(name, temporal[name], " ".join(held[name]), {tensor: draw(st.sampled_from([1, 2, 2, 3])) for tensor in held[name]})
+        for name in names
+    ]
     return make(chip(levels), what, *entries)
 
 
@@ -124,11 +150,19 @@ def steps_of(case: Case) -> int:
 def to_oracle(case: Case) -> oracle.Problem:
     """The same case in the oracle's words."""
     what = case.operator
-    tensors = [oracle.Tensor(t.name, tuple(oracle.Axis(axis.form.terms, axis.form.offset, axis.extent) for axis in t.axes),
-                             t.dtype.bits // 8, what.accumulator.bits // 8, t.role is Role.OUTPUT) for t in what.tensors]
+    tensors = [
+        oracle.Tensor(
+            t.name,
+            tuple(oracle.Axis(axis.form.terms, axis.form.offset, axis.extent) for axis in t.axes),
+            t.dtype.bits // 8,
+            what.accumulator.bits // 8,
+            t.role is Role.OUTPUT,
+        )
+        for t in what.tensors
+    ]
     memories, binding, buffers, loops = [], [], [], []
     for place, one in enumerate(case.chip.levels):
-        memory, = one.memories
+        (memory,) = one.memories
         fill, drain = (memory.port(access, what.output) for access in (Access.FILL, Access.DRAIN))
         assert fill is not None
         assert drain is not None
@@ -173,15 +207,25 @@ def links_of(draw: st.DrawFn, names: list[str]) -> tuple[Link, ...]:
     """Links between any two entries: rates, latency, set-up, chunks, outstanding requests, multicast; all reduce."""
     found = []
     for i, outer in enumerate(names):
-        for inner in names[i + 1:]:
+        for inner in names[i + 1 :]:
             if not draw(st.integers(0, 2)):
                 request = draw(st.booleans())
-                found.append(link(
-                    outer, inner, draw(rates()), draw(latencies()), setup_cycles=draw(st.sampled_from([0, 0, 1, 5])),
-                    granularity_bytes=draw(st.sampled_from([1, 1, 4])),
-                    chunk_bytes=draw(st.sampled_from([None, None, 8, 64])), request_bytes=16 if request else None,
-                    outstanding=draw(st.integers(1, 4)) if request else None,
-                    multicast=draw(st.sampled_from(list(Multicast))), reduce=True, per_instance=draw(st.booleans())))
+                found.append(
+                    link(
+                        outer,
+                        inner,
+                        draw(rates()),
+                        draw(latencies()),
+                        setup_cycles=draw(st.sampled_from([0, 0, 1, 5])),
+                        granularity_bytes=draw(st.sampled_from([1, 1, 4])),
+                        chunk_bytes=draw(st.sampled_from([None, None, 8, 64])),
+                        request_bytes=16 if request else None,
+                        outstanding=draw(st.integers(1, 4)) if request else None,
+                        multicast=draw(st.sampled_from(list(Multicast))),
+                        reduce=True,
+                        per_instance=draw(st.booleans()),
+                    )
+                )
             else:
                 found.append(link(outer, inner, reduce=True, multicast=draw(st.sampled_from(list(Multicast)))))
     return tuple(found)
@@ -190,16 +234,32 @@ def links_of(draw: st.DrawFn, names: list[str]) -> tuple[Link, ...]:
 @st.composite
 def wide_chips(draw: st.DrawFn) -> Chip:
     """Two to four levels, instances in lockstep or not, links, any array model; nothing bounded."""
-    names = ["DRAM", "L1", "L2", "L3"][:draw(st.integers(2, 4))]
+    names = ["DRAM", "L1", "L2", "L3"][: draw(st.integers(2, 4))]
     grids: list[Fanout] = [(), (), (("x", 3),), (("x", 2), ("y", 2))]
-    levels = [level(name, draw(rates()), draw(latencies()), ports=draw(st.sampled_from(["shared", "apart", "all"])),
-                    accumulate=draw(st.integers(0, 3)) == 0, granularity_bytes=draw(st.sampled_from([1, 1, 4, 16])),
-                    fanout=draw(st.sampled_from(grids)) if i else (), lockstep=bool(i) and draw(st.booleans()))
-              for i, name in enumerate(names)]
-    pe = array(draw(st.sampled_from([(), (("u", 4),), (("x", 4), ("y", 4))])), model=draw(st.sampled_from(list(ArrayModel))),
-               intervals=(("", draw(st.sampled_from([1, 1, 2]))),), depth_cycles=draw(st.sampled_from([0, 0, 3])),
-               buffers=draw(st.integers(1, 2)), preload=draw(rates()), results=draw(rates()),
-               fanout=draw(st.sampled_from([(), (), (("x", 2),)])), lockstep=draw(st.booleans()))
+    levels = [
+        level(
+            name,
+            draw(rates()),
+            draw(latencies()),
+            ports=draw(st.sampled_from(["shared", "apart", "all"])),
+            accumulate=draw(st.integers(0, 3)) == 0,
+            granularity_bytes=draw(st.sampled_from([1, 1, 4, 16])),
+            fanout=draw(st.sampled_from(grids)) if i else (),
+            lockstep=bool(i) and draw(st.booleans()),
+        )
+        for i, name in enumerate(names)
+    ]
+    pe = array(
+        draw(st.sampled_from([(), (("u", 4),), (("x", 4), ("y", 4))])),
+        model=draw(st.sampled_from(list(ArrayModel))),
+        intervals=(("", draw(st.sampled_from([1, 1, 2]))),),
+        depth_cycles=draw(st.sampled_from([0, 0, 3])),
+        buffers=draw(st.integers(1, 2)),
+        preload=draw(rates()),
+        results=draw(rates()),
+        fanout=draw(st.sampled_from([(), (), (("x", 2),)])),
+        lockstep=draw(st.booleans()),
+    )
     return chip(levels, pe, draw(links_of([*names, "PE"])))
 
 
@@ -212,8 +272,11 @@ def wide_cases(draw: st.DrawFn) -> Case:
     places = [*on.names] if own else [*on.names[:-1]]
     temporal: dict[str, list[Loop]] = {name: [] for name in places}
     spatial: dict[str, dict[str, list[Loop]]] = {name: {} for name in places}
-    room = {(name, axis): count for i, name in enumerate(places) for axis, count in (
-        on.array.pes if name == "PE" else on.fanout(i + 1))}
+    room = {
+        (name, axis): count
+        for i, name in enumerate(places)
+        for axis, count in (on.array.pes if name == "PE" else on.fanout(i + 1))
+    }
     for dim, extent in what.dims.items():
         left = extent
         for name in reversed(places[1:] if draw(st.integers(0, 3)) else places):
@@ -236,9 +299,16 @@ def wide_cases(draw: st.DrawFn) -> Case:
             path.append("PE")
         for name in path:
             held[name].append(tensor.name)
-    entries = [MappingLevel(name, tuple(draw(st.permutations(temporal[name]))),
-                            tuple((axis, tuple(loops)) for axis, loops in spatial[name].items()), tuple(held[name]),
-                            tuple((tensor, draw(st.sampled_from([1, 2, 2, 3]))) for tensor in held[name])) for name in places]
+    entries = [
+        MappingLevel(
+            name,
+            tuple(draw(st.permutations(temporal[name]))),
+            tuple((axis, tuple(loops)) for axis, loops in spatial[name].items()),
+            tuple(held[name]),
+            tuple((tensor, draw(st.sampled_from([1, 2, 2, 3]))) for tensor in held[name]),
+        )
+        for name in places
+    ]
     try:
         return make(on, what, *entries)
     except SpecError:

@@ -40,8 +40,10 @@ def in_order(case: Case, told: list[Told]) -> list[Told]:
     found = []
     for cycle, what, level, tensor, number in sorted(told, key=lambda e: e[4]):
         if what == "ready" and tensor != case.operator.output.name:
-            cycle = latest[level, tensor] = max(cycle, latest.get((level, tensor), 0))
-        found.append((cycle, what, level, tensor, number))
+            latest[level, tensor] = max(cycle, latest.get((level, tensor), 0))
+            found.append((latest[level, tensor], what, level, tensor, number))
+        else:
+            found.append((cycle, what, level, tensor, number))
     return sorted(found)
 
 
@@ -69,14 +71,19 @@ def compare(case: Case) -> None:
     for (name, tensor), t in ran.timeline.traffic.items():
         place = case.chip.names.index(name)
         if place != case.paths[tensor][0]:
-            moved[place, tensor] = oracle.Traffic(t.fill_elements, t.drain_elements, t.refill_elements, t.fill_bytes,
-                                                  t.drain_bytes, t.refill_bytes)
+            moved[place, tensor] = oracle.Traffic(
+                t.fill_elements, t.drain_elements, t.refill_elements, t.fill_bytes, t.drain_bytes, t.refill_bytes
+            )
     assert {k: t for k, t in moved.items() if t != oracle.Traffic()} == {
-        k: t for k, t in right.traffic.items() if t != oracle.Traffic()}, shown
+        k: t for k, t in right.traffic.items() if t != oracle.Traffic()
+    }, shown
     told = [(e.cycle, e.what, e.level, e.tensor, e.residency) for e in right.log if e.what in TOLD.values()]
     assert sorted(events(case, ran)) == in_order(case, told), shown
-    rows = [(int(start) // TICKS, int(end) // TICKS) for lane, start, end, state, _ in ran.timeline.rows
-            if lane == 0 and state == BUSY_STATE]
+    rows = [
+        (int(start) // TICKS, int(end) // TICKS)
+        for lane, start, end, state, _ in ran.timeline.rows
+        if lane == 0 and state == BUSY_STATE
+    ]
     starts = sorted(e.cycle for e in right.log if e.what == "block start")
     ends = sorted(e.cycle for e in right.log if e.what == "block end")
     assert busy(rows) == busy(list(zip(starts, ends, strict=True))), shown

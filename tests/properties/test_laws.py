@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -37,10 +38,11 @@ def conserved(case: Case) -> None:
     line, shown = ran.timeline, brief(case)
     assert ran.machine.macs == case.operator.macs, shown
     assert line.counts["hold_cycles"] == sum(
-        line.busy_cycles(i) for i, lane in enumerate(line.lanes) if lane.kind is LaneKind.ARRAY), shown
+        line.busy_cycles(i) for i, lane in enumerate(line.lanes) if lane.kind is LaneKind.ARRAY
+    ), shown
     for number, lane in enumerate(line.lanes):
         rows = sorted((int(start), int(end)) for at, start, end, _, _ in line.rows if at == number)
-        assert all(a[1] <= b[0] for a, b in zip(rows, rows[1:], strict=False)), f"{lane.name} is in two states\n{shown}"
+        assert all(a[1] <= b[0] for a, b in pairwise(rows)), f"{lane.name} is in two states\n{shown}"
         assert sum(end - start for start, end in rows) == line.totals[number].sum(), shown
         assert line.busy_cycles(number) + sum(line.stall_cycles(number).values()) + line.idle_cycles(number) == line.cycles
         assert line.idle_cycles(number) >= 0, shown
@@ -89,7 +91,7 @@ def test_what_passes_a_boundary_is_served_on_both_sides(case: Case) -> None:
     bytes_at: dict[str, int] = {}
     for tensor in case.operator.tensors:
         path = case.paths[tensor.name]
-        for outer, inner in zip(path, path[1:], strict=False):
+        for outer, inner in pairwise(path):
             moved = line.traffic.get((case.chip.names[inner], tensor.name))
             if moved is None:
                 continue
@@ -99,7 +101,7 @@ def test_what_passes_a_boundary_is_served_on_both_sides(case: Case) -> None:
                 bytes_at[f"{name}.drain"] = bytes_at.get(f"{name}.drain", 0) + moved.drain_bytes
     for number, lane in enumerate(line.lanes):
         if lane.kind is LaneKind.PORT:
-            memory, = case.chip.levels[case.chip.names.index(lane.level)].memories
+            (memory,) = case.chip.levels[case.chip.names.index(lane.level)].memories
             rate = next(port.rate for port in memory.ports if f"{memory.name}.{port.name}" == lane.name)
             assert rate is not None
             ticks = Fraction(bytes_at.get(lane.name, 0) * TICKS) / rate
@@ -112,9 +114,11 @@ def test_what_passes_a_boundary_is_served_on_both_sides(case: Case) -> None:
 def without_limits(on: Chip) -> Chip:
     def memory(one: Memory) -> Memory:
         return replace(one, latency_cycles=0, ports=tuple(replace(port, rate=None) for port in one.ports))
+
     levels = tuple(replace(one, memories=tuple(memory(m) for m in one.memories)) for one in on.levels)
-    links = tuple(replace(one, rate=None, latency_cycles=0, setup_cycles=0, chunk_bytes=None, multicast=Multicast.NONE)
-                  for one in on.links)
+    links = tuple(
+        replace(one, rate=None, latency_cycles=0, setup_cycles=0, chunk_bytes=None, multicast=Multicast.NONE) for one in on.links
+    )
     pe = replace(on.array, depth_cycles=0, preload=None, preload_row=False, results=None, pes=on.array.pes)
     return replace(on, levels=levels, links=links, array=pe)
 
@@ -148,23 +152,29 @@ def faster(draw: st.DrawFn, case: Case) -> Case:
     """The same case with one memory's rates or latency, or one tensor's slots, better."""
     place = draw(st.integers(0, len(case.chip.levels) - 1))
     one = case.chip.levels[place]
-    memory, = one.memories
+    (memory,) = one.memories
     what = draw(st.sampled_from(["rate", "latency", "slots"]))
     mapping = case.mapping
     if what == "rate":
         factor = draw(st.fractions(Fraction(1), Fraction(8), max_denominator=8))
         free = draw(st.booleans())
-        memory = replace(memory, ports=tuple(
-            replace(port, rate=None if port.rate is None or free else port.rate * factor) for port in memory.ports))
+        memory = replace(
+            memory,
+            ports=tuple(replace(port, rate=None if port.rate is None or free else port.rate * factor) for port in memory.ports),
+        )
     elif what == "latency":
         memory = replace(memory, latency_cycles=draw(st.integers(0, memory.latency_cycles)))
     else:
         more = draw(st.integers(1, 2))
         entries = list(mapping.levels)
         chosen = entries[draw(st.integers(1, len(entries) - 1))]
-        mapping = replace(mapping, levels=tuple(
-            replace(level, buffers=tuple((name, count + more) for name, count in level.buffers)) if level is chosen else level
-            for level in entries))
+        mapping = replace(
+            mapping,
+            levels=tuple(
+                replace(level, buffers=tuple((name, count + more) for name, count in level.buffers)) if level is chosen else level
+                for level in entries
+            ),
+        )
     levels = tuple(replace(one, memories=(memory,)) if i == place else level for i, level in enumerate(case.chip.levels))
     return make_case(replace(case.chip, levels=levels), case.operator, mapping)
 
@@ -178,10 +188,16 @@ def own_port_cases(draw: st.DrawFn) -> tuple[Case, Case]:
     case = draw(cases(ports="own"))
     levels = []
     for place, one in enumerate(case.chip.levels):
-        memory, = one.memories
+        (memory,) = one.memories
         middle = any(place in path[1:-1] for path in case.paths.values())
-        levels.append(replace(one, memories=(replace(memory, ports=tuple(
-            replace(port, rate=None if middle else port.rate) for port in memory.ports)),)))
+        levels.append(
+            replace(
+                one,
+                memories=(
+                    replace(memory, ports=tuple(replace(port, rate=None if middle else port.rate) for port in memory.ports)),
+                ),
+            )
+        )
     slow = make_case(replace(case.chip, levels=tuple(levels)), case.operator, case.mapping)
     return slow, faster(draw, slow)
 
@@ -210,9 +226,18 @@ def digest(line: Timeline) -> str:
     found = hashlib.sha256()
     for part in (line.totals, line.rows, line.profile.ticks):
         found.update(np.ascontiguousarray(part).tobytes())
-    told = (line.cycles, line.lanes, line.labels, line.rows_dropped, line.first_starts, sorted(line.link_bytes.items()),
-            sorted(line.culprits.items()), sorted(line.counts.items()),
-            sorted((key, sorted(vars(value).items())) for key, value in line.traffic.items()), line.profile.bin_cycles)
+    told = (
+        line.cycles,
+        line.lanes,
+        line.labels,
+        line.rows_dropped,
+        line.first_starts,
+        sorted(line.link_bytes.items()),
+        sorted(line.culprits.items()),
+        sorted(line.counts.items()),
+        sorted((key, sorted(vars(value).items())) for key, value in line.traffic.items()),
+        line.profile.bin_cycles,
+    )
     found.update(repr(told).encode())
     return found.hexdigest()
 
@@ -228,8 +253,14 @@ def test_the_same_case_gives_the_same_bytes(case: Case) -> None:
 def fixed_case() -> Case:
     """Four cores that share a multicast and contend, over three levels."""
     links = (Link("noc", "DRAM", "L1", None, frozenset(), None, 0, 1, 0, None, None, None, Multicast.NONE, False, False),)
-    on = chip([level("DRAM", Fraction(19, 10), 31, ports="shared"), level("L1", 8, 3, ports="shared", fanout=(("x", 4),)),
-               level("L2", 16, 1, ports="shared")], links=links)
+    on = chip(
+        [
+            level("DRAM", Fraction(19, 10), 31, ports="shared"),
+            level("L1", 8, 3, ports="shared", fanout=(("x", 4),)),
+            level("L2", 16, 1, ports="shared"),
+        ],
+        links=links,
+    )
     return make(on, gemm(9, 10, 7), entry("DRAM", "k2 m3", x="n4"), entry("L1", "n3 m2 k2"), entry("L2", "m2 k2"))
 
 
@@ -249,5 +280,3 @@ def test_the_same_bytes_in_other_processes_hash_seeds_and_folders(seed: str, tmp
     program = PROGRAM.format(paths=[root, *sys.path])
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == digest(run(fixed_case()).timeline)
-
-

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -105,7 +104,8 @@ def test_an_output_inside_the_split_has_nowhere_to_be_summed() -> None:
 
 
 def test_pes_may_share_a_reduction() -> None:
-    make(chip([level("DRAM"), level("L1")], array((("x", 4),))), gemm(8, 8, 8), entry("DRAM", "m8 n8 k2"), entry("PE", "", x="k4"))
+    make(chip([level("DRAM"), level("L1")], array((("x", 4),))), gemm(8, 8, 8), entry("DRAM", "m8 n8 k2"),
+         entry("PE", "", x="k4"))
 
 
 def test_a_port_must_serve_what_the_mapping_needs() -> None:
@@ -126,7 +126,7 @@ def test_every_fault_of_a_mapping_is_told_at_once() -> None:
     assert all(re.search(r"mapping\.yaml:1:\d+: levels", str(fault)) for fault in caught.value.faults)
 
 
-def test_a_case_is_frozen(tmp_path: Path) -> None:
+def test_a_case_is_frozen() -> None:
     case = make(chip([level("DRAM"), level("L1")]), gemm(2, 2, 2), entry("DRAM", "m* n* k*"))
     with pytest.raises(AttributeError):
         case.chip = replace(case.chip, name="other")  # type: ignore[misc]

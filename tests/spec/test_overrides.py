@@ -53,7 +53,7 @@ def test_a_value_the_file_leaves_out_can_be_given() -> None:
     assert read_chip("toy", ["chip.levels.SRAM.buffers={A: 3}"]).levels[1].memories[0].buffers == (("A", 3),)
 
 
-def test_values_of_a_workload_with_dots_in_their_names(tmp_path: Path) -> None:
+def test_values_of_a_workload_with_dots_in_their_names() -> None:
     found = read_workload("resnet50", ["workload.operators.layer1.0.conv1.dims.k=32"])
     assert next(one for one in found.operators if one.name == "layer1.0.conv1").dims["k"] == 32
 

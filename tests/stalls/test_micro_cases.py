@@ -15,11 +15,16 @@ from accelsim.spec.operator import Operator
 from ..helpers import Ran, array, chip, custom, entry, gemm, level, link, make, phases, run, stalls, systolic
 
 
-def one_tensor(levels: list[Level], *links: Link, what: Operator | None = None, outer: str = "m*", inner: str = "k*",
-               slots: int = 2) -> Ran:
+def one_tensor(
+    levels: list[Level], *links: Link, what: Operator | None = None, outer: str = "m*", inner: str = "k*", slots: int = 2
+) -> Ran:
     """A alone moves from DRAM to L1."""
-    case = make(chip(levels, links=links), what or gemm(1, 1, 4), entry("DRAM", outer + " n*", "A B C"),
-                entry("L1", inner, "A", {"A": slots}))
+    case = make(
+        chip(levels, links=links),
+        what or gemm(1, 1, 4),
+        entry("DRAM", outer + " n*", "A B C"),
+        entry("L1", inner, "A", {"A": slots}),
+    )
     return run(case)
 
 
@@ -166,30 +171,50 @@ def test_writeback_of_a_drain_before_its_refill() -> None:
 def test_array_fill_drain_of_a_preload() -> None:
     """16 words of B into the registers at 16 B/cycle: 4 cycles; then 8 rows stream by."""
     pe = array((("x", 4), ("y", 4)), preload=4 * 4)
-    ran = run(make(chip([level("DRAM")], pe), gemm(8, 4, 4), entry("DRAM", "", "A B C"),
-                   entry("PE", "m8", "B", x="n4", y="k4")))
+    ran = run(make(chip([level("DRAM")], pe), gemm(8, 4, 4), entry("DRAM", "", "A B C"), entry("PE", "m8", "B", x="n4", y="k4")))
     assert (ran.cycles, phases(ran.timeline)) == (12, {("array_fill_drain", "start"): 4})
 
 
 def test_array_fill_drain_of_the_skew() -> None:
     """4 x 4 output stationary: 4 cycles of reduction, then R + C - 2 = 6 until the last result: 10."""
-    ran = run(make(chip([level("DRAM")], systolic(4, 4)), gemm(4, 4, 4), entry("DRAM", "", "A B C"),
-                   entry("PE", "k4", "C", x="n4", y="m4")))
+    ran = run(
+        make(
+            chip([level("DRAM")], systolic(4, 4)),
+            gemm(4, 4, 4),
+            entry("DRAM", "", "A B C"),
+            entry("PE", "k4", "C", x="n4", y="m4"),
+        )
+    )
     assert (ran.cycles, phases(ran.timeline)) == (10, {("array_fill_drain", "finish"): 6})
 
 
 def test_array_fill_drain_between_passes_with_one_buffer() -> None:
     """Weight stationary 4 x 4, two folds of 8 rows: (4 preload + 8 + 6 skew) each; the next preload waits for the last PE."""
-    ran = run(make(chip([level("DRAM")], systolic(4, 4)), gemm(8, 4, 8), entry("DRAM", "k2", "A B C"),
-                   entry("PE", "m8", "B", x="n4", y="k4")))
+    ran = run(
+        make(
+            chip([level("DRAM")], systolic(4, 4)),
+            gemm(8, 4, 8),
+            entry("DRAM", "k2", "A B C"),
+            entry("PE", "m8", "B", x="n4", y="k4"),
+        )
+    )
     assert ran.cycles == 2 * (4 + 8 + 6)
-    assert phases(ran.timeline) == {("array_fill_drain", "start"): 4, ("array_fill_drain", "steady"): 6 + 4,
-                                    ("array_fill_drain", "finish"): 6}
+    assert phases(ran.timeline) == {
+        ("array_fill_drain", "start"): 4,
+        ("array_fill_drain", "steady"): 6 + 4,
+        ("array_fill_drain", "finish"): 6,
+    }
 
 
 def test_two_buffers_hide_the_preload() -> None:
-    ran = run(make(chip([level("DRAM")], systolic(4, 4, buffers=2)), gemm(8, 4, 8), entry("DRAM", "k2", "A B C"),
-                   entry("PE", "m8", "B", x="n4", y="k4")))
+    ran = run(
+        make(
+            chip([level("DRAM")], systolic(4, 4, buffers=2)),
+            gemm(8, 4, 8),
+            entry("DRAM", "k2", "A B C"),
+            entry("PE", "m8", "B", x="n4", y="k4"),
+        )
+    )
     assert ran.cycles == 4 + 8 + 8 + 6
     assert phases(ran.timeline) == {("array_fill_drain", "start"): 4, ("array_fill_drain", "finish"): 6}
 
@@ -197,16 +222,13 @@ def test_two_buffers_hide_the_preload() -> None:
 # -- sync ---------------------------------------------------------------------------------------------------------------
 
 
-def two_cores(levels: list[Level], *links: Link) -> Chip:
-    return chip(levels, links=links)
-
-
 def test_sync_of_a_multicast() -> None:
     """n 3 over two cores: core 0 has 2 columns, core 1 one. Both need the same row of A, read once, with one slot.
 
-    Core 1 is done with row 0 at 1 and claims row 1; core 0 claims it at 2, then it is there at once. Core 1 ends at 3, core 0 at 4.
+    Core 1 is done with row 0 at 1 and claims row 1; core 0 claims it at 2, then it is there at once.
+    Core 1 ends at 3, core 0 at 4.
     """
-    on = two_cores([level("DRAM"), level("L1", fanout=(("x", 2),))], link("DRAM", "L1", multicast=Multicast.EQUAL))
+    on = chip([level("DRAM"), level("L1", fanout=(("x", 2),))], links=(link("DRAM", "L1", multicast=Multicast.EQUAL),))
     ran = run(make(on, gemm(2, 3, 1), entry("DRAM", "m2", "A B C", x="n2"), entry("L1", "n2", "A", {"A": 1})))
     assert ran.cycles == 4
     assert stalls(ran.timeline, 0) == {}
@@ -216,8 +238,10 @@ def test_sync_of_a_multicast() -> None:
 
 def test_sync_of_a_shared_parent_tile() -> None:
     """The same with the rows of A in one L1 that both cores read: its slot is free when the slower core is done."""
-    on = two_cores([level("DRAM"), level("L1"), level("L2", fanout=(("x", 2),))])
-    ran = run(make(on, gemm(2, 3, 1), entry("DRAM", "m2", "A B C"), entry("L1", "", "A", {"A": 1}, x="n2"), entry("L2", "n2", "")))
+    on = chip([level("DRAM"), level("L1"), level("L2", fanout=(("x", 2),))])
+    ran = run(
+        make(on, gemm(2, 3, 1), entry("DRAM", "m2", "A B C"), entry("L1", "", "A", {"A": 1}, x="n2"), entry("L2", "n2", ""))
+    )
     assert ran.cycles == 4
     assert stalls(ran.timeline, 0) == {}
     assert stalls(ran.timeline, 1) == {"sync": 1}
@@ -228,7 +252,7 @@ def test_sync_of_a_reduction() -> None:
 
     One slot: core 1 is done at 1 and waits for the drain, which starts with core 0's at 2. C(1): 2-4 and 2-3, leaves at 4.
     """
-    on = two_cores([level("DRAM"), level("L1", fanout=(("x", 2),))], link("DRAM", "L1", reduce=True))
+    on = chip([level("DRAM"), level("L1", fanout=(("x", 2),))], links=(link("DRAM", "L1", reduce=True),))
     ran = run(make(on, gemm(2, 1, 3), entry("DRAM", "m2", "A B C", x="k2"), entry("L1", "k2", "C", {"C": 1})))
     assert ran.cycles == 4
     assert stalls(ran.timeline, 0) == {}
@@ -239,7 +263,7 @@ def test_sync_of_a_reduction() -> None:
 
 
 def test_a_wait_is_split_latest_first() -> None:
-    """Everything on one way: DRAM 4 B/cycle latency 10, link 8 B/cycle latency 3 with 2 cycles of set-up, SRAM 16 B/cycle latency 1.
+    """DRAM 4 B/cycle latency 10, link 8 B/cycle latency 3 with 2 cycles of set-up, SRAM 16 B/cycle latency 1.
 
     16 B: DRAM 0-4; first byte at the link at 10, set up until 12, served 12-14; it cannot be through before the last byte from
     the DRAM: 4 + 10 = 14. First byte at the SRAM at 10 + 3 = 13, served 13-14, through at 14 + 3 = 17, arrived 18.
@@ -256,5 +280,9 @@ def test_waits_follow_the_chain_through_a_slot() -> None:
     what = custom({"t": 2, "j": 4}, "Z", X=["t", "j"], Z=["t"])
     ran = run(make(chip([level("DRAM", 4, 3), level("L1")]), what, entry("DRAM", "t2", "X Z"), entry("L1", "j4", "X", {"X": 1})))
     assert ran.cycles == 2 * (4 + 3 + 4)
-    assert phases(ran.timeline) == {("dram_bandwidth", "start"): 4, ("dram_latency", "start"): 3,
-                                    ("dram_bandwidth", "steady"): 4, ("dram_latency", "steady"): 3}
+    assert phases(ran.timeline) == {
+        ("dram_bandwidth", "start"): 4,
+        ("dram_latency", "start"): 3,
+        ("dram_bandwidth", "steady"): 4,
+        ("dram_latency", "steady"): 3,
+    }

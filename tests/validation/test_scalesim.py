@@ -39,21 +39,29 @@ def test_the_table_is_complete() -> None:
 
 
 # what is stationary; loops over the folds (columns outside); streamed loop; columns and rows
-MAPPINGS = {"ws": ("B", "n* k*", "m*", "n{c}", "k{r}"), "os": ("C", "n* m*", "k*", "n{c}", "m{r}"),
-            "is": ("A", "m* k*", "n*", "m{c}", "k{r}")}
+MAPPINGS = {
+    "ws": ("B", "n* k*", "m*", "n{c}", "k{r}"),
+    "os": ("C", "n* m*", "k*", "n{c}", "m{r}"),
+    "is": ("A", "m* k*", "n*", "m{c}", "k{r}"),
+}
 
 
 def simulate(row: Row) -> None:
     held, folds, streamed, columns, rows = MAPPINGS[row.dataflow]
     on = chip([level("DRAM")], systolic(row.rows, row.columns))
-    case = make(on, gemm(row.m, row.n, row.k, "int8", "int32"), entry("DRAM", folds, "A B C"),
-                entry("PE", streamed, held, x=columns.format(c=row.columns), y=rows.format(r=row.rows)))
+    case = make(
+        on,
+        gemm(row.m, row.n, row.k, "int8", "int32"),
+        entry("DRAM", folds, "A B C"),
+        entry("PE", streamed, held, x=columns.format(c=row.columns), y=rows.format(r=row.rows)),
+    )
     ran = run(case)
     assert ran.cycles == row.cycles
     traffic = ran.timeline.traffic
 
     def words(tensor: str) -> int:
         return traffic["PE", tensor].fill_elements if tensor == held else traffic["DRAM", tensor].array_read_bytes
+
     assert words("A") == row.ifmap_reads
     assert words("B") == row.filter_reads
     bits = case.held_type(0, case.operator.output).bits

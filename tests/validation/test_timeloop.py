@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from itertools import pairwise
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -31,12 +32,16 @@ def fanout(one: dict[str, Any], above: dict[str, Any] | None) -> tuple[tuple[str
 
 def ports(attributes: dict[str, Any]) -> tuple[Port, ...]:
     """Words are bytes: what Timeloop calls reading serves fills outward and the array's reads, writing the rest."""
+
     def rate(key: str) -> Fraction | None:
         return Fraction(str(attributes[key])) if key in attributes else None
+
     if "shared_bandwidth" in attributes:
         return (Port("port", rate("shared_bandwidth"), frozenset(Access), None),)
-    return (Port("read", rate("read_bandwidth"), frozenset({Access.FILL, Access.ARRAY_READ}), None),
-            Port("write", rate("write_bandwidth"), frozenset({Access.DRAIN, Access.ARRAY_WRITE}), None))
+    return (
+        Port("read", rate("read_bandwidth"), frozenset({Access.FILL, Access.ARRAY_READ}), None),
+        Port("write", rate("write_bandwidth"), frozenset({Access.DRAIN, Access.ARRAY_WRITE}), None),
+    )
 
 
 def build(told: dict[str, Any], *, lockstep: bool, limited: bool = False) -> Case:
@@ -51,31 +56,57 @@ def build(told: dict[str, Any], *, lockstep: bool, limited: bool = False) -> Cas
         grid = fanout(one, told["levels"][number - 1] if number else None)
         room = attributes["depth"] * attributes.get("block_size", 1) if "depth" in attributes else None
         last = number == len(told["levels"]) - 1
-        levels.append(level(one["name"], ports=ports(attributes if limited else {}), fanout=grid,
-                            lockstep=lockstep and last and bool(grid), capacity_bytes=room,
-                            buffers=(("", 1 if room else 2),)))
+        levels.append(
+            level(
+                one["name"],
+                ports=ports(attributes if limited else {}),
+                fanout=grid,
+                lockstep=lockstep and last and bool(grid),
+                capacity_bytes=room,
+                buffers=(("", 1 if room else 2),),
+            )
+        )
     names = [one["name"] for one in told["levels"]]
     links: list[Link] = []
     for tensor in told["tensors"]:
         for i, outer in enumerate(names):
-            links += [link(outer, inner, name=f"{outer} {inner} {tensor} {access.value}", tensors=frozenset({tensor}),
-                           accesses=frozenset({access}), multicast=Multicast.EQUAL, reduce=access is Access.DRAIN)
-                      for inner in (*names[i + 1:], "PE") for access in (Access.FILL, Access.DRAIN)]
+            links += [
+                link(
+                    outer,
+                    inner,
+                    name=f"{outer} {inner} {tensor} {access.value}",
+                    tensors=frozenset({tensor}),
+                    accesses=frozenset({access}),
+                    multicast=Multicast.EQUAL,
+                    reduce=access is Access.DRAIN,
+                )
+                for inner in (*names[i + 1 :], "PE")
+                for access in (Access.FILL, Access.DRAIN)
+            ]
     what = custom(told["dims"], told["output"], "int8", "int8", **told["tensors"])
-    entries = [entry(one["level"], " ".join(f"{dim}{bound}" for dim, bound in one["temporal"]), " ".join(one["keep"]),
-                     **{axis: " ".join(f"{dim}{bound}" for dim, bound in one[axis]) for axis in "xy" if one[axis]})
-               for one in told["mapping"]]
+    entries = [
+        entry(
+            one["level"],
+            " ".join(f"{dim}{bound}" for dim, bound in one["temporal"]),
+            " ".join(one["keep"]),
+            **{axis: " ".join(f"{dim}{bound}" for dim, bound in one[axis]) for axis in "xy" if one[axis]},
+        )
+        for one in told["mapping"]
+    ]
     return make(chip(levels, array(lockstep=lockstep), tuple(links)), what, *entries)
 
 
 def counts(case: Case, ran: Ran) -> dict[tuple[str, str], dict[str, int]]:
     """Our traffic in Timeloop's words: totals over all instances of each level."""
     names, output = case.chip.names, case.operator.output.name
-    found = {(names[place], t.name): {"reads": 0, "fills": 0, "updates": 0}
-             for t in case.operator.tensors for place in case.paths[t.name]}
+    found = {
+        (names[place], t.name): {"reads": 0, "fills": 0, "updates": 0}
+        for t in case.operator.tensors
+        for place in case.paths[t.name]
+    }
     for t in case.operator.tensors:
         path = [names[place] for place in case.paths[t.name]]
-        for outer, inner in zip(path, path[1:], strict=False):
+        for outer, inner in pairwise(path):
             moved = ran.timeline.traffic.get((inner, t.name))
             if moved is not None:
                 found[inner, t.name]["fills"] += moved.fill_bytes + moved.refill_bytes
@@ -109,7 +140,9 @@ def test_counts(told: dict[str, Any]) -> None:
     assert counts(case, ran) == wanted(told, case)
 
 
-SPATIAL = [case for case in COUNTED if case["levels"][-1]["instances"] > 1 and set(case["mapping"][-1]["keep"]) == set(case["tensors"])]
+SPATIAL = [
+    case for case in COUNTED if case["levels"][-1]["instances"] > 1 and set(case["mapping"][-1]["keep"]) == set(case["tensors"])
+]
 
 
 @pytest.mark.parametrize("told", SPATIAL, ids=lambda told: told["id"])
@@ -118,8 +151,11 @@ def test_counts_of_instances_that_run_on_their_own(told: dict[str, Any]) -> None
     assert counts(case, run(case)) == wanted(told, case)
 
 
-FREE = [case for case in COUNTED if not any("bandwidth" in key or "latency" in key
-                                           for one in case["levels"] for key in one.get("attributes", {}))]
+FREE = [
+    case
+    for case in COUNTED
+    if not any("bandwidth" in key or "latency" in key for one in case["levels"] for key in one.get("attributes", {}))
+]
 
 
 @pytest.mark.parametrize("told", FREE, ids=lambda told: told["id"])
@@ -128,8 +164,11 @@ def test_compute_cycles(told: dict[str, Any]) -> None:
     assert run(build(told, lockstep=True)).cycles == told["cycles"]
 
 
-THROTTLED = [case for case in COUNTED if case["id"] in (
-    "bw_dram_r1", "bw_dram_r025", "bw_dram_w01", "bw_dram_sh", "bw_buf_r2", "ovl_single_tile")]
+THROTTLED = [
+    case
+    for case in COUNTED
+    if case["id"] in ("bw_dram_r1", "bw_dram_r025", "bw_dram_w01", "bw_dram_sh", "bw_buf_r2", "ovl_single_tile")
+]
 
 
 @pytest.mark.parametrize("told", THROTTLED, ids=lambda told: told["id"])
