@@ -22,6 +22,7 @@ class StallCause(Enum):
     sentence: str
 
     def __new__(cls, code: str, colour: str, sentence: str) -> StallCause:
+        """The code is the value."""
         member = object.__new__(cls)
         member._value_ = code
         member.code, member.colour, member.sentence = code, colour, sentence
@@ -96,6 +97,7 @@ class Phase(Enum):
     sentence: str
 
     def __new__(cls, code: str, sentence: str) -> Phase:
+        """The code is the value."""
         member = object.__new__(cls)
         member._value_ = code
         member.code, member.sentence = code, sentence

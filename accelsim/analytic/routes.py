@@ -63,9 +63,7 @@ def route(case: Case, entry: int, tensor: Tensor, access: Access) -> Route:
     assert parent is not None, "asked away from home only"
     outer, inner = case.chip.names[parent], case.chip.names[entry]
     links = case.chip.links_between(outer, inner, access, tensor)
-    memory = case.memory(parent if access is Access.FILL else entry, tensor)
-    read = 0 if memory is None else memory.latency_cycles
-    ends = [_memory(case, parent, tensor, access, PARENT), *(_link(link, read) for link in links),
+    ends = [_memory(case, parent, tensor, access, PARENT), *(_link(case, link) for link in links),
             _memory(case, entry, tensor, access, CHILD)]
     if access is Access.DRAIN:
         ends = [ends[-1], *ends[1:-1], ends[0]]
@@ -101,11 +99,6 @@ def _preload(array: Array, case: Case, tensor: Tensor) -> Fraction | None:
     return Fraction(array.extent("x") * bits, 8)
 
 
-def _link(link: Link, read_cycles: int) -> Station:
-    """A link's rate is also at most what its outstanding requests carry within the latency of the memory read."""
-    rate = link.rate
-    if link.request_bytes is not None and link.outstanding is not None and read_cycles:
-        cap = Fraction(link.request_bytes * link.outstanding, read_cycles)
-        rate = cap if rate is None else min(rate, cap)
-    return Station(f"{link.name} link", CHILD if link.per_instance else PARENT, rate, link.latency_cycles,
-                   link.granularity_bytes, link.setup_cycles)
+def _link(case: Case, link: Link) -> Station:
+    return Station(f"{link.name} link", CHILD if link.per_instance else PARENT, case.chip.link_rate(link),
+                   link.latency_cycles, link.granularity_bytes, link.setup_cycles)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from accelsim.plan.schedule import Schedule
 from accelsim.plan.units import owner
 from accelsim.spec.case import Case
-from accelsim.spec.chip import Access, ArrayModel, Link, Memory, MemoryKind, Port
+from accelsim.spec.chip import Access, ArrayModel, Memory, MemoryKind, Port
 from accelsim.spec.operator import Role, Tensor
 from accelsim.stalls import StallCause
 from accelsim.timeline import Lane, LaneKind
@@ -219,7 +219,7 @@ class _Wiring:
         own: list[Hop] = []
         for link in self.case.chip.links_between(names[parent], names[entry], access, tensor):
             owner_unit, owner_entry = (unit, entry) if link.per_instance else (above, parent)
-            rate = self._link_rate(link, entry, parent, access, tensor)
+            rate = self.case.chip.link_rate(link)
             cause = StallCause.LINK_BANDWIDTH if rate == link.rate else StallCause.ISSUE  # too few requests outstanding
             number = self._resource(("link", link.name, owner_unit), link.name, link.name, owner_unit, owner_entry,
                                     rate, cause, LaneKind.LINK, setup=link.setup_cycles > 0)
@@ -227,14 +227,6 @@ class _Wiring:
                       link.setup_cycles, link.chunk_bytes or 0, not link.per_instance, LaneKind.LINK)
             (own if link.per_instance else shared).append(hop)
         return shared, own
-
-    def _link_rate(self, link: Link, entry: int, parent: int, access: Access, tensor: Tensor) -> Fraction | None:
-        """The link's rate, at most outstanding x request / latency of the memory read."""
-        read = self.case.memory(parent if access is Access.FILL else entry, tensor)
-        if link.request_bytes is None or link.outstanding is None or read is None or read.latency_cycles == 0:
-            return link.rate
-        most = Fraction(link.outstanding * link.request_bytes, read.latency_cycles)
-        return most if link.rate is None else min(link.rate, most)
 
     def _array(self, unit: int) -> ArrayNode:
         case = self.case

@@ -135,8 +135,8 @@ class Residency:
     ``unheld``: it no longer holds its source, as the drain goes to a later one.
     """
 
-    __slots__ = ("arrived", "before", "sink", "unheld", "claim_why", "claimed", "drain", "drained", "fill", "followed", "freed_why",
-                 "pending", "readers", "ready", "released", "slot_free", "source", "station", "stay")
+    __slots__ = ("arrived", "before", "claim_why", "claimed", "drain", "drained", "fill", "followed", "freed_why", "pending",
+                 "readers", "ready", "released", "sink", "slot_free", "source", "station", "stay", "unheld")
 
     def __init__(self, station: int, stay: Stay, source: Residency | None, claimed: int, claim_why: Why,
                  pending: int, sink: int = 0) -> None:

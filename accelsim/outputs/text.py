@@ -33,8 +33,8 @@ def operator_summary(one: OperatorReport, report: RunReport) -> str:
     lines += ["", *stall_lines(one.stalls, one.cycles * len(arrays), one.busy, sum(lane.idle_cycles for lane in arrays))]
     lines += ["", *traffic_lines(one.case, one.levels)]
     lines += ["", "advice"]
-    lines += [f"  {grouped(advice.cycles):>14} cycles  {advice.text}" for advice in one.advice] or ["  nothing to gain: the array "
-                                                                                                "is always busy"]
+    lines += [f"  {grouped(advice.cycles):>14} cycles  {advice.text}" for advice in one.advice] or [
+        "  nothing to gain: the array is always busy"]
     lines += ["", *estimate_lines(one)]
     lines += ["", f"mapping ({one.case.mapping.origin or 'given'})", *("  " + line for line in
                                                                one.case.mapping.loop_nest(one.case.operator).splitlines())]

@@ -192,7 +192,8 @@ def _spatial_problems(case: Case, entry_of: list[int]) -> list[_Problem]:
             if used > have:
                 what = "PEs" if array else f"instances of {case.chip.names[inner]}"
                 problems.append(_Problem(("levels", i, "spatial", axis),
-                                         f"{used} along {axis}, but there are {have} {what}", remedy=f"shrink a factor by {-(-used // have)} or more"))
+                                         f"{used} along {axis}, but there are {have} {what}",
+                                         remedy=f"shrink a factor by {-(-used // have)} or more"))
     return problems
 
 
@@ -262,7 +263,8 @@ def _capacity_problems(case: Case) -> list[_Problem]:
         words, have = case.tile_elements(array, tensor), case.chip.array.registers * case.chip.array.pe_count
         if words > have:
             problems.append(_Problem(_at(case, array, "loops"), f"{case.chip.array.name}: {tensor.name} needs {words:,} "
-                                     f"stationary words, {have:,} available", remedy=f"shrink a factor of {' or '.join(sorted(tensor.dims))} by {-(-words // have)}"))
+                                     f"stationary words, {have:,} available", remedy="shrink a factor of "
+                                     f"{' or '.join(sorted(tensor.dims))} by {-(-words // have)}"))
     return problems
 
 
@@ -275,6 +277,7 @@ def _too_large(case: Case, entry: int, memory: str, sizes: dict[str, int], capac
         hint = f"{memory} is the home of {largest} and must hold all of it; bind {largest} at an outer level"
     else:
         dims = case.operator.tensor(largest).dims
-        hint = f"shrink a factor of {' or '.join(sorted(dims))} at or inside {case.chip.names[entry]} by {needed / capacity:.2f} x"
+        hint = (f"shrink a factor of {' or '.join(sorted(dims))} at or inside {case.chip.names[entry]} by "
+                f"{needed / capacity:.2f} x")
     return _Problem(_at(case, entry, "loops"), f"{memory}: the tiles need {needed:,} B, {capacity:,} B available: {parts}",
                     remedy=hint)

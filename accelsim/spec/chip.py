@@ -210,6 +210,15 @@ class Chip:
         """Instances of the PE array on the chip."""
         return prod(level.instances for level in self.levels) * prod(count for _, count in self.array.fanout)
 
+    def link_rate(self, link: Link) -> Fraction | None:
+        """The link's rate, at most outstanding x request / latency: of the outer level's slowest memory and of the link."""
+        outer = next(level for level in self.levels if level.name == link.outer)
+        latency = max(memory.latency_cycles for memory in outer.memories) + link.latency_cycles
+        if link.request_bytes is None or link.outstanding is None or latency == 0:
+            return link.rate
+        most = Fraction(link.outstanding * link.request_bytes, latency)
+        return most if link.rate is None else min(link.rate, most)
+
     def links_between(self, outer: str, inner: str, access: Access, tensor: Tensor) -> tuple[Link, ...]:
         """The links a transfer passes between two levels, in the order of the file."""
         return tuple(link for link in self.links if link.carries(outer, inner, access, tensor))

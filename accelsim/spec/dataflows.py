@@ -226,7 +226,7 @@ def _side(draft: _Draft, entry: int) -> int | None:
             continue
         words = memory.capacity_bytes * 8 // max(_bits(draft.operator, tensor) for tensor in held)
         sides.append(isqrt(words // max(memory.default_buffers(tensor) for tensor in held) // len(held)))
-    return max(1, max(sides)) if sides else None
+    return max(1, *sides) if sides else None
 
 
 def _bits(operator: Operator, tensor: Tensor) -> int:
@@ -355,7 +355,7 @@ def _needs(role: str) -> Callable[[Chip, Operator], str]:
     return check
 
 
-def _row_check(chip: Chip, operator: Operator) -> str:
+def _row_check(chip: Chip, _: Operator) -> str:
     if chip.array.pes or {"x", "y"} - {axis for axis, _ in _grid(chip)[1]}:
         return "needs an x by y grid of PEs with local memories"
     return ""

@@ -55,14 +55,14 @@ def _folds(case: Case, number: int, line: Line) -> Iterator[Found]:
         plain, _ = case.nest.line_of(member.dim)
         if member.unit > 1 or any(loop.line == plain and loop.bound > 1 and loop.entry >= case.deepest_feeding
                                   for loop in case.nest.loops):
-            yield (first, "loops", f"a loop over {member.dim} stands with {_name(line)} inside {case.chip.names[case.deepest_feeding]}"
-                   ", where the array folds the list", f"leave {member.dim} to the list, or cut it further out")
+            yield (first, "loops", f"a loop over {member.dim} stands with {_name(line)} inside "
+                   f"{case.chip.names[case.deepest_feeding]}, where the array folds the list", f"leave {member.dim} to the list, or cut it further out")
     if not any(loop.line == number and loop.entry == case.array_entry and loop.axis is not None and loop.bound > 1
                for loop in case.nest.loops):
         return
     for tensor in case.operator.tensors:
         if 0 < len(set(line.dims) & tensor.dims) < len(line.dims):
-            yield (case.array_entry, "spatial", f"{_name(line)} runs over the PEs, but {tensor.name} depends on a part of it only",
+            yield (case.array_entry, "spatial", f"{_name(line)} runs over the PEs, but {tensor.name} depends on a part of it",
                    "leave out the dimensions that it does not index")
         for axis in tensor.axes:
             moving = [dim for dim in axis.dims if dim in line.dims or _over_pes(case, dim)]

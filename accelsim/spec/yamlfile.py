@@ -148,7 +148,7 @@ def _value_fault(located: Located, path: Path, detail: dict[str, Any], given: An
 
 
 def _data_path(value: Any, loc: tuple[Any, ...]) -> Path:
-    """pydantic's location without what is not in the data: names of union branches, functions and key marks."""
+    """Pydantic's location without what is not in the data: names of union branches, functions and key marks."""
     path: Path = ()
     for element in loc:
         if isinstance(value, dict):

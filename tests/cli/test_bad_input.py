@@ -99,8 +99,8 @@ def test_damaged_files_from_the_command_line(tmp_path: Path, files: dict[str, st
 @settings(max_examples=200, deadline=None)
 @given(st.one_of(st.text(max_size=40), st.text("gemconv2d:mnk=0123456789,xstridpa ", max_size=60),
                  st.lists(st.sampled_from(["m=8", "n=8", "k=8", "k=0", "m=", "=8", "stride=2", "dtype=int8", "groups=2",
-                                           "c=4", "p=4", "q=4", "r=3", "s=3", "padding=1x2", "h=9", "x=3", "b=2", "g=2"]), max_size=10).map(
-                     lambda items: "conv2d:" + ",".join(items))))
+                                           "c=4", "p=4", "q=4", "r=3", "s=3", "padding=1x2", "h=9", "x=3", "b=2", "g=2"]),
+                          max_size=10).map(lambda items: "conv2d:" + ",".join(items))))
 def test_any_inline_text_is_a_workload_or_a_fault(text: str) -> None:
     try:
         workload = read_workload(text)
@@ -112,7 +112,8 @@ def test_any_inline_text_is_a_workload_or_a_fault(text: str) -> None:
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(["chip", "workload", "mapping"]), st.lists(st.one_of(
     st.sampled_from(["levels", "operators", "gemm", "DRAM", "SRAM", "MAC", "0", "ports", "port", "bandwidth", "buffers",
-                     "A", "loops", "dims", "m", "array", "pes", "x", "level", "binding", "clock", "name"]), st.text(max_size=4)), max_size=5),
+                     "A", "loops", "dims", "m", "array", "pes", "x", "level", "binding", "clock", "name"]),
+    st.text(max_size=4)), max_size=5),
        st.one_of(st.sampled_from(WORDS), st.text(max_size=6)))
 def test_any_override_is_applied_or_refused(room: str, path: list[str], value: str) -> None:
     with contextlib.suppress(SpecError):

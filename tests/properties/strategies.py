@@ -191,10 +191,37 @@ class Plan(oracle.Plan):
             seen |= stay.tile
 
 
+class Run(oracle.Run):
+    """The oracle's run with one more reading: an unlimited last port is no place to wait for arbitration.
+
+    When the first port is booked, the cycle in which all has arrived is known; that completion comes with the others of
+    its cycle, not in a round of its own.
+    """
+
+    def __init__(self, plan: oracle.Plan, reading: oracle.Reading) -> None:
+        super().__init__(plan, reading)
+        self.passed: set[oracle.Transfer] = set()
+
+    def serve(self, transfer: oracle.Transfer) -> int | None:
+        if transfer in self.passed:
+            return None
+        arrival = super().serve(transfer)
+        memory = self.memories[transfer.hops[transfer.hop]]
+        if arrival is None or memory.bandwidth is not None:
+            return arrival
+        self.passed.add(transfer)
+        assert transfer.through is not None
+        through = max(arrival, transfer.through + self.memories[transfer.hops[0]].latency)
+        kind = "drain" if transfer.drain else "fill"
+        self.completions[through].append((f"{kind} through", transfer))
+        self.completions[through + memory.latency].append((f"{kind} arrived", transfer))
+        return None
+
+
 def judge(case: Case) -> oracle.Result:
     """What the oracle says of a case."""
     plan = Plan(to_oracle(case), oracle.Reading())
-    machine = oracle.Run(plan, oracle.Reading())
+    machine = Run(plan, oracle.Reading())
     machine.run()
     return oracle.Result(machine.end, plan.traffic, sum(block.macs for block in plan.blocks), sorted(machine.log))
 

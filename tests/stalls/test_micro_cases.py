@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from accelsim.spec.chip import Chip, Level, Link, Multicast
+from accelsim.spec.chip import Level, Link, Multicast
 from accelsim.spec.operator import Operator
 
 from ..helpers import Ran, array, chip, custom, entry, gemm, level, link, make, phases, run, stalls, systolic
