@@ -56,7 +56,8 @@ def _folds(case: Case, number: int, line: Line) -> Iterator[Found]:
         if member.unit > 1 or any(loop.line == plain and loop.bound > 1 and loop.entry >= case.deepest_feeding
                                   for loop in case.nest.loops):
             yield (first, "loops", f"a loop over {member.dim} stands with {_name(line)} inside "
-                   f"{case.chip.names[case.deepest_feeding]}, where the array folds the list", f"leave {member.dim} to the list, or cut it further out")
+                   f"{case.chip.names[case.deepest_feeding]}, where the array folds the list",
+                   f"leave {member.dim} to the list, or cut it further out")
     if not any(loop.line == number and loop.entry == case.array_entry and loop.axis is not None and loop.bound > 1
                for loop in case.nest.loops):
         return

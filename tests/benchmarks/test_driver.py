@@ -1,0 +1,66 @@
+"""The SimPy driver: its cost in events, which CI guards, and its speed, which `make bench` prints."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from accelsim.analytic.auto import choose
+from accelsim.machine.simulate import simulate
+from accelsim.plan.schedule import Schedule
+from accelsim.spec.case import Case
+from accelsim.spec.read import read, read_chip, read_workload
+
+MAPPING = """\
+levels:
+  - {level: DRAM, loops: [{k: %d}, {m: %d}, {n: %d}]}
+  - {level: SRAM, loops: [{m: 4}, {n: 4}, {k: 4}]}
+"""
+
+
+def double_buffered(folder: Path, k: int, m: int, n: int) -> Case:
+    """4 x 4 x 4 tiles on `toy`, partial sums coming back: every step fills, refills and drains."""
+    (folder / "mapping.yaml").write_text(MAPPING % (k, m, n), encoding="utf-8")
+    asked = read("toy", f"gemm:m={4 * m},n={4 * n},k={4 * k}", str(folder / "mapping.yaml"), choose=choose)
+    case = asked.cases[0]
+    assert isinstance(case, Case)
+    return case
+
+
+def test_events_of_a_run_do_not_grow(tmp_path: Path) -> None:
+    """2 x 8 x 8 steps: 128 blocks; 16 + 128 fills of A and B, 64 refills, 128 drains, and a block's end each."""
+    timeline = simulate(Schedule(double_buffered(tmp_path, 2, 8, 8)))
+    assert timeline.counts["blocks"] == 128
+    assert timeline.counts["transfers"] == 16 + 128 + 64 + 128
+    # a fill is one event (its arrival), a drain two (through and arrived), a block one
+    assert timeline.counts["events"] == (16 + 128 + 64) + 2 * 128 + 128
+
+
+def test_events_do_not_depend_on_tile_size() -> None:
+    """A bigger tile is a longer event, not more of them."""
+    chip = read_chip("toy")
+    counts = set()
+    for side in (4, 8, 16):
+        operator = read_workload(f"gemm:m={side},n={side},k={side}").operators[0]
+        asked = read("toy", f"gemm:m={side},n={side},k={side}", choose=choose)
+        case = asked.cases[0]
+        assert isinstance(case, Case)
+        assert case.operator.macs == operator.macs
+        assert case.chip == chip
+        counts.add(simulate(Schedule(case)).counts["events"])
+    assert len(counts) == 1
+
+
+@pytest.mark.benchmark
+def test_steps_per_second(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Printed, not asserted: machines differ."""
+    case = double_buffered(tmp_path, 16, 32, 32)
+    start = time.process_time()
+    timeline = simulate(Schedule(case))
+    seconds = time.process_time() - start
+    with capsys.disabled():
+        print(f"\nSimPy driver: {timeline.counts['blocks']:,} tile steps ({timeline.counts['transfers']:,} transfers, "  # noqa: T201
+              f"{timeline.counts['events']:,} events) in {seconds:.2f} CPU s: {timeline.counts['blocks'] / seconds:,.0f} steps/s")
+    assert timeline.counts["blocks"] == 16_384
