@@ -251,7 +251,7 @@ class Transfers:
         parent = machine.network.stations[spec.parent].level
         for hop in hops:
             if hop.kind is LaneKind.LINK:
-                moved = (load.outer_bytes if hop.shared else load.all_inner_bytes)(hop.granularity_bytes)
+                moved = (load.all_outer_bytes if hop.shared else load.all_inner_bytes)(hop.granularity_bytes)
                 links = machine.recorder.link_bytes
                 links[hop.name] = links.get(hop.name, 0) + moved
             elif hop.granularity_bytes > 1:

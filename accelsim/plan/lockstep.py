@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
+from typing import NamedTuple
 
 from accelsim.plan.images import AxisImage, IndexSet, JointImage, TensorImage, Tile, shared
 from accelsim.plan.moves import Load, Move, union_elements
@@ -71,8 +72,33 @@ class GroupImage:
 Groups = tuple[AxisGroup, ...]
 
 
-Part = tuple[Groups, Groups | None, int]
-"""Tiles of a lane's instances now and before, and how often each counts."""
+class Part(NamedTuple):
+    """Tiles of a lane's instances now and before, and how often each counts.
+
+    ``near``: per axis the places of the instances inside one instance of the parent (None: all are), ``near_times`` how
+    often each of those counts (0: the lane has none in the parent's first instance, which is its fullest). ``parents``: how
+    many instances of the parent there are in the unit.
+    """
+
+    now: Groups
+    old: Groups | None
+    times: int
+    near: tuple[tuple[int, ...], ...] | None
+    near_times: int
+    parents: int
+
+    def inside_one_parent(self) -> Part | None:
+        """The part of it that passes one parent's ports."""
+        if not self.near_times:
+            return None
+        if self.near is None:
+            return self
+        return Part(_chosen(self.now, self.near), None if self.old is None else _chosen(self.old, self.near),
+                    self.near_times, None, self.near_times, self.parents)
+
+
+def _chosen(groups: Groups, places: tuple[tuple[int, ...], ...]) -> Groups:
+    return tuple([AxisGroup(tuple([group.sets[i] for i in own])) for group, own in zip(groups, places, strict=True)])
 
 
 class GroupLoad(Load):
@@ -82,10 +108,11 @@ class GroupLoad(Load):
 
     def __init__(self, parts: list[Part], bits: int, mode: Multicast) -> None:
         self._parts, self._bits, self._mode = parts, bits, mode
-        self._elements = sum(times * (prod([group.total for group in now]) - _overlap(now, old)) for now, old, times in parts)
-        self._largest = max(_largest(now, old) for now, old, _ in parts)
+        self._elements = _sum(parts)
+        self._largest = max(_largest(part.now, part.old) for part in parts)
         self._explicit: Load | None = None
-        self._shared = self._elements if mode is Multicast.NONE else _shared(parts, mode)
+        near = [own for part in parts if (own := part.inside_one_parent()) is not None]
+        self._shared = 0 if not near else _sum(near) if mode is Multicast.NONE else _shared(near, mode)
 
     def _simple(self, granularity_bytes: int) -> bool:
         return granularity_bytes == 1 and not self._bits % 8
@@ -112,6 +139,10 @@ class GroupLoad(Load):
             return self._shared * self._bits // 8
         return self.moves().outer_bytes(granularity_bytes)
 
+    def all_outer_bytes(self, granularity_bytes: int) -> int:
+        """Bytes through what instances share, summed over the parents (each as the fullest)."""
+        return self.outer_bytes(granularity_bytes) * max(part.parents for part in self._parts)
+
     def inner_bytes(self, granularity_bytes: int) -> int:
         """Bytes through the port of the fullest instance."""
         if self._simple(granularity_bytes):
@@ -125,17 +156,22 @@ class GroupLoad(Load):
         return self.moves().all_inner_bytes(granularity_bytes)
 
 
+def _sum(parts: list[Part]) -> int:
+    """New elements of all instances."""
+    return sum([part.times * (prod([group.total for group in part.now]) - _overlap(part.now, part.old)) for part in parts])
+
+
 def _shared(parts: list[Part], mode: Multicast) -> int | None:
     """Elements that the instances need together, read once; None where only counting set by set can tell.
 
     Where the parts are a full product of what their axes do, the sets of each axis are pooled and multiplied.
     """
-    if len({old is None for _, old, _ in parts}) > 1:
+    if len({part.old is None for part in parts}) > 1:
         return None
-    depth = len(parts[0][0])
+    depth = len(parts[0].now)
     pooled: list[dict[object, list[tuple[int, int]]]] = [{} for _ in range(depth)]
     kinds = set()
-    for now, old, _ in parts:
+    for now, old, *_ in parts:
         kind = tuple([(group.masks, () if old is None else old[place].masks) for place, group in enumerate(now)])
         kinds.add(kind)
         for place, (masks, before) in enumerate(kind):
@@ -155,7 +191,7 @@ def _shared(parts: list[Part], mode: Multicast) -> int | None:
             fresh |= a & ~b
         whole *= union.bit_count()
         kept *= (union & ~fresh).bit_count()
-    return whole if parts[0][1] is None else whole - kept
+    return whole if parts[0].old is None else whole - kept
 
 
 def _overlap(now: Groups, old: Groups | None) -> int:
@@ -183,46 +219,86 @@ def _largest(now: Groups, old: Groups | None) -> int:
 
 def _explicit(parts: list[Part], bits: int, mode: Multicast) -> Load:
     """Move by move: every instance's tile and the one before."""
-    each: list[tuple[Move, int]] = []
-    pairs: dict[tuple[Tile, Tile | None], Move] = {}
-    once: list[tuple[Move, int]] = []
-    for now, old, times in parts:
+    each = _moves(parts, bits)
+    near = _moves([own for part in parts if (own := part.inside_one_parent()) is not None], bits)
+    once = [(move, times) for move, times, _ in near]
+    if mode is Multicast.EQUAL:
+        once = [(move, 1) for move in {
+            (tuple(a.mask for a in tile), None if held is None else tuple(a.mask for a in held)): move
+            for move, _, (tile, held) in near}.values()]
+    elif mode is Multicast.OVERLAP and near:
+        once = [(Move(union_elements([pair for _, _, pair in near]), bits, None, None), 1)]
+    nothing = ((Move(0, bits, None, None), 1),)
+    return Load(tuple(once), tuple((move, times) for move, times, _ in each) or nothing)
+
+
+def _moves(parts: list[Part], bits: int) -> list[tuple[Move, int, tuple[Tile, Tile | None]]]:
+    """(move, times, (tile, held)) of every instance that moves something."""
+    found = []
+    for now, old, times, *_ in parts:
         for place in product(*(range(len(group.sets)) for group in now)):
             tile = tuple(group.sets[i] for group, i in zip(now, place, strict=True))
             held = None if old is None else tuple(group.sets[i] for group, i in zip(old, place, strict=True))
             count = prod(a.count for a in tile)
             if held is not None:
                 count -= prod(shared(a, b) for a, b in zip(tile, held, strict=True))
-            if not count:
-                continue
-            move = Move(count, bits, tile, held)
-            each.append((move, times))
-            pairs[tile, held] = move
-            once.append((move, times))
-    if mode is Multicast.EQUAL:
-        once = [(move, 1) for move in {
-            (tuple(a.mask for a in tile), None if held is None else tuple(a.mask for a in held)): move
-            for (tile, held), move in pairs.items()}.values()]
-    elif mode is Multicast.OVERLAP and pairs:
-        once = [(Move(union_elements(list(pairs)), bits, None, None), 1)]
-    return Load(tuple(once), tuple(each)) if each else Load((), ((Move(0, bits, None, None), 1),))
+            if count:
+                found.append((Move(count, bits, tile, held), times, (tile, held)))
+    return found
 
 
-def merged(parts: list[Part], bits: int, mode: Multicast) -> Load | None:
-    """One load of the lanes that change at the same step; None where nothing moves."""
-    if not parts:
-        return None
-    load = GroupLoad(parts, bits, mode)
-    return load if load.elements else None
+def merged(parts: list[tuple[Part, int]], mode: Multicast) -> Load | None:
+    """One load of the lanes that change at the same step, each with its width in bits; None where nothing moves."""
+    widths: dict[int, list[Part]] = {}
+    for part, bits in parts:
+        widths.setdefault(bits, []).append(part)
+    loads = [load for bits, own in sorted(widths.items()) if (load := GroupLoad(own, bits, mode)).elements]
+    return None if not loads else loads[0] if len(loads) == 1 else MixedLoad(loads)
+
+
+class MixedLoad(Load):
+    """Loads of several widths that move together: finished outputs of some instances, unfinished ones of others."""
+
+    __slots__ = ("_loads",)
+
+    def __init__(self, loads: Sequence[Load]) -> None:
+        self._loads = loads
+
+    @property
+    def elements(self) -> int:
+        """Elements entering or leaving all instances."""
+        return sum(load.elements for load in self._loads)
+
+    @property
+    def payload_bytes(self) -> int:
+        """Bytes entering or leaving all instances, before granularity."""
+        return sum(load.payload_bytes for load in self._loads)
+
+    def outer_bytes(self, granularity_bytes: int) -> int:
+        """Bytes through a port that all instances share."""
+        return sum(load.outer_bytes(granularity_bytes) for load in self._loads)
+
+    def all_outer_bytes(self, granularity_bytes: int) -> int:
+        """Bytes through what instances share, summed over the parents (each as the fullest)."""
+        return sum(load.all_outer_bytes(granularity_bytes) for load in self._loads)
+
+    def inner_bytes(self, granularity_bytes: int) -> int:
+        """Bytes through the port of the fullest instance."""
+        return max(load.inner_bytes(granularity_bytes) for load in self._loads)
+
+    def all_inner_bytes(self, granularity_bytes: int) -> int:
+        """Bytes through the instances' own ports, summed."""
+        return sum(load.all_inner_bytes(granularity_bytes) for load in self._loads)
 
 
 class Lane:
     """Instances that are active at the same steps. ``times``: how many share each set of relevant coordinates;
-    ``lead_times``: how many of those take the partial sums that come back.
+    ``lead_times``: how many of those take the partial sums that come back. ``near`` and ``near_times``: as in ``Part``.
     """
 
     def __init__(self, case: Case, image: TensorImage, loops: Sequence[NestLoop], base: Sequence[int],
-                 classes: Sequence[Sequence[int]]) -> None:
+                 classes: Sequence[Sequence[int]], nearby: Sequence[frozenset[int]], parents: int) -> None:
+        self.parents = parents
         start = [at + chosen[0] for at, chosen in zip(base, classes, strict=True)]
         offsets = [[one - chosen[0] for one in chosen] for chosen in classes]
         reduced = [bool(set(line.dims)) and not set(line.dims) & case.operator.output.dims for line in case.nest.lines]
@@ -230,6 +306,16 @@ class Lane:
         self.times = prod(len(classes[line]) for line in free)
         self.lead_times = prod((1 if classes[line][0] == 0 else 0) if reduced[line] and len(classes[line]) + classes[line][0] > 1
                                else len(classes[line]) for line in free)
+        near = [[one - chosen[0] for one in chosen if one in own] for chosen, own in zip(classes, nearby, strict=True)]
+        self.near_times = prod(len(near[line]) for line in free)
+        self.near: tuple[tuple[int, ...], ...] | None = None
+        if any(len(own) < len(every) for own, every in zip(near, offsets, strict=True)):
+            self.near = tuple(
+                tuple(i for i, place in enumerate(product(*(offsets[line] for line in axis.lines)))
+                      if all(step in near[line] for line, step in zip(axis.lines, place, strict=True)))
+                for axis in image.axes)
+            if not all(self.near):
+                self.near_times = 0
         self.walk: Iterator[Visit[AxisGroup]] = visits(case.nest, GroupImage(image, offsets), loops, start)
         self.now: Visit[AxisGroup] | None = None
         self.next: Visit[AxisGroup] | None = next(self.walk, None)
@@ -237,14 +323,18 @@ class Lane:
 
 
 def lanes(case: Case, image: TensorImage, loops: Sequence[NestLoop], base: Sequence[int],
-          together: Sequence[NestLoop]) -> list[Lane]:
-    """The lanes of a unit whose lockstep loops are ``together``."""
+          together: Sequence[NestLoop], parent: int) -> list[Lane]:
+    """The lanes of a unit whose lockstep loops are ``together``; those at or inside ``parent`` share its ports."""
     choices: list[list[list[int]]] = []
+    nearby: list[frozenset[int]] = []
     for number, line in enumerate(case.nest.lines):
-        offsets = [0]
+        offsets, inner = [0], [0]
         for loop in together:
             if loop.line == number:
                 offsets = [offset + i * loop.stride for offset in offsets for i in range(loop.bound)]
+                if loop.entry >= parent:
+                    inner = [offset + i * loop.stride for offset in inner for i in range(loop.bound)]
+        nearby.append(frozenset(inner))
         starts = _starts(loops, number, base[number], line.extent)
         classes: dict[int, list[int]] = {}
         for offset in sorted(offsets):
@@ -252,7 +342,8 @@ def lanes(case: Case, image: TensorImage, loops: Sequence[NestLoop], base: Seque
             if active:
                 classes.setdefault(active, []).append(offset)
         choices.append(list(classes.values()))
-    return [Lane(case, image, loops, base, chosen) for chosen in product(*choices)]
+    parents = prod(loop.bound for loop in together if loop.entry < parent)
+    return [Lane(case, image, loops, base, chosen, nearby, parents) for chosen in product(*choices)]
 
 
 def _starts(loops: Sequence[NestLoop], line: int, base: int, extent: int) -> list[int]:

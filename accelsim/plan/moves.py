@@ -68,6 +68,10 @@ class Load:
         """Bytes through a port that all instances share."""
         return sum(move.bytes_at(granularity_bytes) * times for move, times in self.shared)
 
+    def all_outer_bytes(self, granularity_bytes: int) -> int:
+        """Bytes through what instances share, summed over lockstep parents (each as the fullest)."""
+        return self.outer_bytes(granularity_bytes)
+
     def inner_bytes(self, granularity_bytes: int) -> int:
         """Bytes through the instances' own ports, which work side by side: those of the fullest."""
         return max(move.bytes_at(granularity_bytes) for move, _ in self.each)

@@ -98,12 +98,13 @@ class Rules:
             times = lane.lead_times if self.reduce else lane.times
             if not visit.returns or self.accumulates or not times:
                 return None
-            return visit.tile, None, times
-        return visit.tile, visit.held, lane.times
+            near = min(times, lane.near_times)
+            return Part(visit.tile, None, times, lane.near, near, lane.parents)
+        return Part(visit.tile, visit.held, lane.times, lane.near, lane.near_times, lane.parents)
 
     def group_out(self, visit: Visit[AxisGroup], lane: Lane) -> Part:
         """As ``moved_out`` for all instances of a lane."""
-        return visit.tile, None, lane.times
+        return Part(visit.tile, None, lane.times, lane.near, lane.near_times, lane.parents)
 
 
 def unit_stays(rules: Rules, unit: Unit) -> Iterator[Stay]:
@@ -131,14 +132,17 @@ def _together(rules: Rules, unit: Unit) -> Iterator[Stay]:
     """Lockstep instances run as one: a stay ends when any instance's tile changes; traffic is summed exactly."""
     case = rules.case
     together = [loop for loop in case.nest.spatial_above(rules.entry) if case.lockstep(loop.entry + 1)]
-    rows = lanes(case, rules.image, rules.loops, unit.bases[0], together)
+    parent = case.parent(rules.entry, rules.tensor.name)
+    assert parent is not None, "a home moves nothing"
+    rows = lanes(case, rules.image, rules.loops, unit.bases[0], together, parent)
     seq = 0
     while True:
         starts = [lane.next.first for lane in rows if lane.next is not None]
         if not starts:
             return
         first = min(starts)
-        fills: list[Part] = []
+        fills: list[tuple[Part, int]] = []
+        inward = case.operator.accumulator.bits if rules.output else rules.tensor.dtype.bits
         after = -1
         for lane in rows:
             if lane.next is None or lane.next.first != first:
@@ -146,27 +150,24 @@ def _together(rules: Rules, unit: Unit) -> Iterator[Stay]:
             lane.now, lane.next = lane.next, next(lane.walk, None)
             load = rules.group_in(lane.now, lane)
             if load is not None:
-                fills.append(load)
+                fills.append((load, inward))
                 if rules.output:
                     after = max(after, lane.drained.get(lane.now.tile, -1))
         until = min((lane.next.first for lane in rows if lane.next is not None), default=None)
         last = max(lane.now.last for lane in rows if lane.now is not None and (until is None or lane.now.last < until)
                    and lane.now.last >= first)
-        drains: list[Part] = []
-        bits = case.operator.accumulator.bits
+        drains: list[tuple[Part, int]] = []
         for lane in rows:
             ends = lane.now is not None and (until is None or (lane.next is not None and lane.next.first == until))
             if not rules.output or lane.now is None or not ends:
                 continue
-            drains.append(rules.group_out(lane.now, lane))
-            bits = rules.width_out(lane.now)
+            drains.append((rules.group_out(lane.now, lane), rules.width_out(lane.now)))
             lane.drained[lane.now.tile] = seq
             if lane.next is None:
                 lane.now = None
-        inward = case.operator.accumulator.bits if rules.output else rules.tensor.dtype.bits
-        fill = merged(fills, inward, rules.multicast)
+        fill = merged(fills, rules.multicast)
         yield Stay(seq, first, last, fill, fill is not None and rules.output, after,
-                   merged(drains, bits, Multicast.EQUAL if rules.reduce else Multicast.NONE))
+                   merged(drains, Multicast.EQUAL if rules.reduce else Multicast.NONE))
         seq += 1
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import product
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from accelsim.spec.nest import Nest
@@ -65,17 +64,53 @@ def flattened_box(counts: tuple[int, ...], length: int) -> tuple[int, ...] | Non
 def largest_image(axis: Axis, lengths: Mapping[str, int], extents: Mapping[str, int]) -> int:
     """Most indices inside the tensor that any tile of these lengths has along an axis (padding is no index)."""
     dims = axis.dims
-    coefficients = dict(axis.form.terms)
     reach = sum(coefficient * (extents[dim] - 1) for dim, coefficient in axis.form.terms) + axis.form.offset
     if len(dims) == 1 and axis.form.offset >= 0 and reach < axis.extent:
         return lengths[dims[0]]
-    spread = sorted({sum(coefficients[dim] * i for dim, i in zip(dims, point, strict=True))
-                     for point in product(*(range(lengths[dim]) for dim in dims))})
-    starts = sorted({sum(coefficients[dim] * start for dim, start in zip(dims, point, strict=True)) + axis.form.offset
-                     for point in product(*(range(0, extents[dim], lengths[dim]) for dim in dims))})
-    if any(start >= 0 and start + spread[-1] < axis.extent for start in starts):
-        return len(spread)
-    return max(sum(0 <= start + index < axis.extent for index in spread) for start in starts)
+    steps = [(coefficient * extents[dim], coefficient * lengths[dim]) for dim, coefficient in axis.form.terms]
+    span = sum(coefficient * (lengths[dim] - 1) for dim, coefficient in axis.form.terms)
+    whole = any(start >= 0 and start + span < axis.extent for start in _starts(axis.form.offset, steps))
+    if _without_gaps(axis, lengths):
+        return span + 1 if whole else max(0, *(min(start + span + 1, axis.extent) - max(start, 0)
+                                               for start in _starts(axis.form.offset, steps)))
+    reached = 1  # bit i: index i of a tile that starts at 0
+    for dim, coefficient in axis.form.terms:
+        reached = _repeated(reached, coefficient, lengths[dim])
+    if whole:
+        return reached.bit_count()
+    inside = (1 << axis.extent) - 1
+    return max((((reached << start if start >= 0 else reached >> -start) & inside).bit_count()
+                for start in _starts(axis.form.offset, steps) if start < axis.extent), default=0)
+
+
+def _repeated(bits: int, step: int, count: int) -> int:
+    """The bits together with their copies 1, 2, .. count - 1 steps further up."""
+    done = 1
+    while done < count:
+        more = min(done, count - done)
+        bits |= bits << step * more
+        done += more
+    return bits
+
+
+def _without_gaps(axis: Axis, lengths: Mapping[str, int]) -> bool:
+    """Whether a tile's indices along an axis are one run: no term steps further than the smaller ones reach."""
+    reach = 0
+    for coefficient, length in sorted((coefficient, lengths[dim]) for dim, coefficient in axis.form.terms):
+        if length > 1 and coefficient > reach + 1:
+            return False
+        reach += coefficient * (length - 1)
+    return True
+
+
+def _starts(first: int, steps: Sequence[tuple[int, int]]) -> Iterator[int]:
+    """The first index of each tile along an axis, padding included; ``steps``: (up to, by) of each dimension."""
+    if not steps:
+        yield first
+        return
+    end, step = steps[0]
+    for start in range(0, end, step):
+        yield from _starts(first + start, steps[1:])
 
 
 def largest_tile(nest: Nest, entry: int, tensor: Tensor, extents: Mapping[str, int]) -> int:

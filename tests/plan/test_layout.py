@@ -41,7 +41,7 @@ def tiles(draw: st.DrawFn) -> tuple[Tile, Tile | None]:
     return tile, held if draw(st.booleans()) else None
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(tiles())
 def test_runs_are_those_of_the_flattened_layout(pair: tuple[Tile, Tile | None]) -> None:
     assert +runs(*pair) == flat_runs(*pair)
