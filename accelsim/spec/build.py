@@ -11,7 +11,7 @@ from accelsim.spec.chip import Access, ArrayModel, Chip
 from accelsim.spec.flattened import flattened_problems
 from accelsim.spec.mapping import Loop, Mapping, MappingLevel
 from accelsim.spec.nest import build_nest
-from accelsim.spec.operator import Operator
+from accelsim.spec.operator import Operator, Role
 from accelsim.units import human_bytes
 
 Path = tuple[str | int | tuple[str, ...], ...]
@@ -44,6 +44,7 @@ def make_case(chip: Chip, operator: Operator, mapping: Mapping, locate: Locate =
     mapping = with_native_step(chip, operator, mapping)
     problems: list[_Problem] = []
     entry_of = _entries(chip, mapping, problems)
+    problems += type_problems(chip, operator)
     if problems:
         raise SpecError([problem.fault(locate) for problem in problems])
     spatial_entry_of = _spatial_entries(chip, mapping, entry_of, problems)
@@ -75,6 +76,14 @@ def with_native_step(chip: Chip, operator: Operator, mapping: Mapping) -> Mappin
     if not spatial:
         return mapping
     return Mapping((*mapping.levels, MappingLevel(array.name, (), spatial)), mapping.origin)
+
+
+def type_problems(chip: Chip, operator: Operator) -> list[_Problem]:
+    """Operand types that the array does not compute, whatever the mapping."""
+    known = ", ".join(name for name, _ in chip.array.intervals)
+    return [_Problem((), f"{chip.array.name} of {chip.name} does not compute {tensor.dtype.name} (operand {tensor.name})", known)
+            for tensor in operator.tensors
+            if tensor.role is not Role.OUTPUT and not chip.array.computes(tensor.dtype)]
 
 
 def _entries(chip: Chip, mapping: Mapping, problems: list[_Problem]) -> list[int]:

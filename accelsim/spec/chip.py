@@ -146,6 +146,11 @@ class Array:
         skew = self.extent("y") + self.extent("x") - 2 if self.model is ArrayModel.SYSTOLIC else 0
         return skew + self.depth_cycles
 
+    def computes(self, dtype: DType) -> bool:
+        """Whether the array takes operands of this type: any, unless its intervals are given by type."""
+        table = dict(self.intervals)
+        return "" in table or dtype.name in table
+
     def interval_cycles(self, dtypes: tuple[DType, ...]) -> int:
         """Cycles per iteration for these operand dtypes: the slowest of them."""
         table = dict(self.intervals)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from accelsim.errors import nearest
 from accelsim.spec.chip import (
+    ROLES,
     Access,
     Array,
     ArrayModel,
@@ -210,7 +211,24 @@ def _chip_problems(file: ChipFile) -> list[Problem]:
             problems += _repeats([memory.name for memory in level.memories], ("levels", i, "memories"), "memory")
         problems += _memory_problems(i, level)
     problems += [problem for i, link in enumerate(file.links) for problem in _link_problems(i, link, names)]
+    problems += _role_problems(file)
     return problems
+
+
+def _role_problems(file: ChipFile) -> list[Problem]:
+    """Words that are neither a role nor likely a tensor's name: one letter off a role."""
+    lists: list[tuple[tuple[str | int, ...], Iterable[str] | None]] = []
+    for i, level in enumerate(file.levels):
+        places: list[tuple[tuple[str | int, ...], LevelFile | MemoryFile]] = [(("levels", i), level)]
+        places += [(("levels", i, "memories", j), memory) for j, memory in enumerate(level.memories or [])]
+        for path, memory in places:
+            lists += [((*path, "serves"), memory.serves),
+                      ((*path, "buffers"), memory.buffers if isinstance(memory.buffers, dict) else None)]
+            lists += [((*path, "ports", j, "tensors"), port.tensors) for j, port in enumerate(memory.ports or [])]
+        lists.append((("levels", i, "array", "serves"), None if level.array is None else level.array.serves))
+    lists += [(("links", i, "tensors"), link.tensors) for i, link in enumerate(file.links)]
+    return [(path, f"'{word}' is no role; allowed: {', '.join(ROLES)}, or a tensor's name", nearest(word, ROLES))
+            for path, words in lists for word in words or () if word not in ROLES and nearest(word, ROLES)]
 
 
 def _memory_problems(index: int, level: LevelFile) -> list[Problem]:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from accelsim.errors import DoesNotFit, Fault, SpecError, nearest
-from accelsim.spec.build import make_case, unlocated
+from accelsim.spec.build import make_case, type_problems, unlocated
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Chip
 from accelsim.spec.chipfile import ChipFile, resolve_chip
@@ -159,6 +159,9 @@ class _Named:
 def _case(chip: Chip, operator: Operator, named: _Named | None, choose: Chooser,
           overrides: Sequence[tuple[str, Any]]) -> Case | Unmapped:
     try:
+        wrong = [replace(problem.fault(unlocated), file=operator.name) for problem in type_problems(chip, operator)]
+        if wrong:
+            raise SpecError(wrong)
         stated = named.of(operator) if named is not None else None
         if named is not None and stated is not None:
             mapping, prefix = stated
