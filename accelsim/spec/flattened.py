@@ -58,23 +58,23 @@ def _folds(case: Case, number: int, line: Line) -> Iterator[Found]:
             yield (first, "loops", f"a loop over {member.dim} stands with {_name(line)} inside "
                    f"{case.chip.names[case.deepest_feeding]}, where the array folds the list",
                    f"leave {member.dim} to the list, or cut it further out")
-    if not any(loop.line == number and loop.entry == case.array_entry and loop.axis is not None and loop.bound > 1
-               for loop in case.nest.loops):
-        return
+    spread = _on_pes(case, number)
     for tensor in case.operator.tensors:
-        if 0 < len(set(line.dims) & tensor.dims) < len(line.dims):
+        touched = set(line.dims) & tensor.dims
+        if spread and 0 < len(touched) < len(line.dims):
             yield (case.array_entry, "spatial", f"{_name(line)} runs over the PEs, but {tensor.name} depends on a part of it",
                    "leave out the dimensions that it does not index")
-        for axis in tensor.axes:
-            moving = [dim for dim in axis.dims if dim in line.dims or _over_pes(case, dim)]
-            if len(moving) > 1 and set(moving) & set(line.dims):
+        for axis in tensor.axes if touched else ():
+            moving = [dim for dim in axis.dims if any(line_number is not None and _on_pes(case, line_number)
+                                                      for line_number in case.nest.line_of(dim))]
+            if len(moving) > 1:
                 yield (case.array_entry, "spatial", f"{' and '.join(moving)} both move along one axis of {tensor.name} over the "
-                       "PEs, one of them in a flattened list", "give the PEs one of them")
+                       f"PEs, beside {_name(line)}", "give the PEs one of them")
 
 
-def _over_pes(case: Case, dim: str) -> bool:
-    plain, flat = case.nest.line_of(dim)
-    return any(loop.line in (plain, flat) and loop.entry == case.array_entry and loop.axis is not None and loop.bound > 1
+def _on_pes(case: Case, number: int) -> bool:
+    """Whether loops over a line span PEs."""
+    return any(loop.line == number and loop.entry == case.array_entry and loop.axis is not None and loop.bound > 1
                for loop in case.nest.loops)
 
 

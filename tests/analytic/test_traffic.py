@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from accelsim.analytic.estimate import estimate
 from accelsim.analytic.result import Traffic
+from accelsim.errors import SpecError
 from accelsim.spec.case import Case
 from accelsim.spec.operators import Options
 
@@ -130,8 +131,11 @@ def test_an_accumulating_parent_keeps_the_wide_type() -> None:
 FOLDS = [  # what the PEs take a run of, what the array streams, what is left outside
     ({"y": "c,r,s:8", "x": "k2"}, "p4 q4", "c,r,s:* k2 n1"),  # weight stationary, runs that are no box
     ({"y": "c,r,s:8", "x": "k2"}, "p,q:5", "c,r,s:* k2 p,q:* n1"),
-    ({"y": "p,q:5", "x": "c,r,s:8"}, "", "c,r,s:* k4 p,q:* n1"),  # both dimensions of an axis move over the PEs
     ({"y": "p,q:3", "x": "k2"}, "c,r,s:7", "c,r,s:* k2 p,q:* n1"),
+    ({"y": "p2", "x": "k2"}, "c,s:4", "c,s:* k2 p* q4 r3 n1"),
+]
+REFUSED = [  # both dimensions of an axis move over the PEs
+    ({"y": "p,q:5", "x": "c,r,s:8"}, "", "c,r,s:* k4 p,q:* n1"),
     ({"y": "p2 r3", "x": "k2"}, "c,s:4", "c,s:* k2 p* q4 n1"),
 ]
 
@@ -144,6 +148,14 @@ def test_convolutions_folded_over_the_array(pes: dict[str, str], own: str, outer
     conv = operator("conv2d", "int8", "int32", options, k=4, c=3, p=4, q=4, r=3, s=3)
     on = chip([level("DRAM"), level("SRAM")], array((("x", 8), ("y", 8))))
     exact(case(on, conv, entry("DRAM"), entry("SRAM", outer, None, "I W O"), entry("PE", own, pes, "")))
+
+
+@pytest.mark.parametrize(("pes", "own", "outer"), REFUSED)
+def test_an_array_moves_one_dimension_of_an_axis(pes: dict[str, str], own: str, outer: str) -> None:
+    conv = operator("conv2d", "int8", "int32", k=4, c=3, p=4, q=4, r=3, s=3)
+    on = chip([level("DRAM"), level("SRAM")], array((("x", 8), ("y", 8))))
+    with pytest.raises(SpecError, match="both move along one axis of I"):
+        case(on, conv, entry("DRAM"), entry("SRAM", outer, None, "I W O"), entry("PE", own, pes, ""))
 
 
 def test_steps_and_transfers_predict_the_work() -> None:
