@@ -1,21 +1,18 @@
 """Named dataflows: each writes a mapping for a chip and an operator. The machine never sees their names.
 
-A dataflow decides which tensor stays where: at the array's registers if it has any, else by the loop order. Tiles have
-a closed form: square at sqrt(C / 3), C the words of the outermost bounded memory over its buffers, aligned to the
-array and shrunk until they fit.
+A dataflow decides which tensor stays where: at the array's registers if it has any, else by the loop order. `tiling`
+finds the tiles.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from math import ceil, isqrt
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from accelsim.spec.chip import Chip
-from accelsim.spec.mapping import Loop, Mapping, MappingLevel
-from accelsim.spec.operator import Operator, Role, Tensor
-
-Tile = dict[str, int]
+from accelsim.spec.mapping import Mapping
+from accelsim.spec.operator import Operator, Tensor
+from accelsim.spec.tiling import Parts, grid, write
 
 
 @dataclass(frozen=True)
@@ -28,268 +25,11 @@ class Dataflow:
     write: Callable[[Chip, Operator], Mapping]
 
 
-@dataclass(frozen=True)
-class Parts:
-    """An operator's dimensions by what they do: rows index input and output, columns weight and output, the reduction
-    neither is summed over, and ``batch`` indexes all three. Innermost (fastest) dimension last.
-    """
-
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    reduction: tuple[str, ...]
-    batch: tuple[str, ...]
-    weight: Tensor
-    input: Tensor
-    output: Tensor
-
-    @staticmethod
-    def of(operator: Operator) -> Parts:
-        """Sort the dimensions; without a tensor of role weight, the last input takes its place."""
-        operands = [tensor for tensor in operator.tensors if tensor.role is not Role.OUTPUT]
-        weight = next((tensor for tensor in operands if tensor.role is Role.WEIGHT), operands[-1])
-        other = next((tensor for tensor in operands if tensor is not weight), weight)
-        output = operator.output
-        kinds: dict[str, list[str]] = {"rows": [], "columns": [], "reduction": [], "batch": []}
-        for dim in operator.dims:
-            if dim not in output.dims:
-                kinds["reduction"].append(dim)
-            elif dim not in weight.dims:
-                kinds["rows"].append(dim)
-            elif dim not in other.dims:
-                kinds["columns"].append(dim)
-            else:
-                kinds["batch"].append(dim)
-        return Parts(tuple(kinds["rows"]), tuple(kinds["columns"]), tuple(kinds["reduction"]), tuple(kinds["batch"]),
-                     weight, other, output)
-
-
-@dataclass
-class _Draft:
-    """A mapping being written: per entry the cumulative tile, the spatial factors inside it and the loop order."""
-
-    chip: Chip
-    operator: Operator
-    tiles: list[Tile]
-    spatial: list[dict[str, list[tuple[str, int]]]]
-    orders: list[tuple[str, ...]]
-    stationary: Tensor | None = None
-    streamed: tuple[str, ...] = field(default=())
-
-    @property
-    def array(self) -> int:
-        return len(self.chip.levels)
-
-    def parallel(self, entry: int, dim: str) -> int:
-        """Product of the spatial factors of a dimension at an entry."""
-        count = 1
-        for factors in self.spatial[entry].values():
-            for name, factor in factors:
-                count *= factor if name == dim else 1
-        return count
-
-    def inner(self, entry: int, dim: str) -> int:
-        """What one iteration of the entry's own loops advances along a dimension."""
-        below = self.tiles[entry + 1].get(dim, 1) if entry < self.array else 1
-        return below * self.parallel(entry, dim)
-
-    def mapping(self, origin: str) -> Mapping:
-        """The entries, loops of bound 1 left out."""
-        levels = []
-        for entry, name in enumerate(self.chip.names):
-            loops = tuple(Loop((dim,), bound) for dim in self.orders[entry]
-                          if (bound := ceil(self.tiles[entry].get(dim, 1) / self.inner(entry, dim))) > 1)
-            spatial = tuple((axis, kept) for axis, factors in self.spatial[entry].items()
-                            if (kept := tuple(Loop((dim,), factor) for dim, factor in factors if factor > 1)))
-            binding = None
-            if entry == self.array:
-                binding = (self.stationary.name,) if self.stationary is not None else None
-                if not loops and not spatial and binding is None:
-                    continue
-            levels.append(MappingLevel(name, loops, spatial, binding))
-        return Mapping(tuple(levels), origin)
-
-
-def _grid(chip: Chip) -> tuple[int, tuple[tuple[str, int], ...]]:
-    """(entry whose spatial loops span it, its axes): the array's PEs, or the instances of the innermost memory level."""
-    if chip.array.pes:
-        return len(chip.levels), chip.array.pes
-    for entry in reversed(range(1, len(chip.levels))):
-        if chip.levels[entry].instances > 1:
-            return entry - 1, chip.levels[entry].fanout
-    return len(chip.levels), ()
-
-
-def _spread(operator: Operator, dims: Sequence[str], room: int, taken: Tile) -> list[tuple[str, int]]:
-    """Factors that put dimensions on ``room`` PEs, the first as far as it goes, then the next."""
-    factors = []
-    for dim in dims:
-        factor = min(room, ceil(operator.dims[dim] / taken.get(dim, 1)))
-        if factor > 1:
-            factors.append((dim, factor))
-            taken[dim] = taken.get(dim, 1) * factor
-            room //= factor
-    return factors
-
-
-def _write(chip: Chip, operator: Operator, name: str, across: dict[str, tuple[str, ...]], stationary: Tensor | None,
-           order: tuple[str, ...], streamed: tuple[str, ...], local: tuple[str, ...] | None = None) -> Mapping:
-    """Spatial factors first, then tiles from the outermost bounded memory inward, each shrunk until it fits.
-
-    ``local``: dimensions that the memory of each PE takes as much of as fits (of the others one), instead of a square.
-    """
-    entries = len(chip.levels) + 1
-    array = len(chip.levels)
-    entry, axes = _grid(chip)
-    draft = _Draft(chip, operator, [dict(operator.dims)] + [{} for _ in range(entries - 1)],
-                   [{} for _ in range(entries)], [order] * entries, stationary, streamed)
-    taken: Tile = {}
-    for axis, count in axes:
-        draft.spatial[entry][axis] = _spread(operator, across.get(axis, ()), count, taken)
-    _cores(draft, entry, taken)
-    for place in range(array, 0, -1):
-        draft.tiles[place] = {dim: draft.inner(place, dim) for dim in operator.dims}
-    if local is not None and 0 < entry + 1 < array:
-        _grow_local(draft, entry + 1, local)
-        finish = tuple(dim for dim in order if dim in operator.output.dims) + tuple(
-            dim for dim in order if dim not in operator.output.dims)
-        draft.orders[:entry] = [finish] * entry
-    else:
-        for place in range(1, array):
-            _grow(draft, place, draft.tiles[place - 1])
-    if entry == array and stationary is not None:
-        # one pass of the array streams the whole tile past the stationary one; outside it results are finished first
-        outer = draft.tiles[array - 1]
-        for dim in streamed:
-            draft.tiles[array][dim] = ceil(outer[dim] / draft.parallel(array - 1, dim)) if array else 1
-        finish = tuple(dim for dim in order if dim in operator.output.dims) + tuple(
-            dim for dim in order if dim not in operator.output.dims)
-        draft.orders[:array - 1] = [finish] * (array - 1)
-    return draft.mapping(name)
-
-
-def _cores(draft: _Draft, grid: int, taken: Tile) -> None:
-    """Instances that are not the grid share columns, then rows: neither needs a reduction across them."""
-    parts = Parts.of(draft.operator)
-    for entry in range(len(draft.chip.levels)):
-        for axis, count in draft.chip.fanout(entry + 1):
-            if entry != grid and axis not in draft.spatial[entry]:
-                draft.spatial[entry][axis] = _spread(draft.operator, (*parts.columns, *parts.batch, *parts.rows), count,
-                                                     taken)
-
-
-def _grow_local(draft: _Draft, entry: int, local: tuple[str, ...]) -> None:
-    """PE memories first, as much of the ``local`` dimensions as fits; then the levels above, shrinking them if need be."""
-    inside = {dim: draft.inner(entry, dim) for dim in draft.operator.dims}
-    draft.tiles[entry] = {dim: max(inside[dim], ceil(extent / draft.parallel(entry - 1, dim))) if dim in local else inside[dim]
-                          for dim, extent in draft.operator.dims.items()}
-    while (usage := _overfull(draft, entry)) is not None:
-        if not _shrink(draft, entry, usage, inside, local[-1]):
-            break
-    while True:
-        for place in range(entry - 1, 0, -1):
-            draft.tiles[place] = {dim: draft.inner(place, dim) for dim in draft.operator.dims}
-        tight = next((usage for place in range(1, entry) if (usage := _overfull(draft, place)) is not None), None)
-        if tight is None or not _shrink(draft, entry, tight, inside, local[-1]):
-            break
-    for place in range(1, entry):
-        _grow(draft, place, draft.tiles[place - 1])
-
-
-def _grow(draft: _Draft, entry: int, outer: Tile) -> None:
-    """The tile of a memory level: square at sqrt(C / tensors held), aligned to what is inside it, within its parent."""
-    operator, parts = draft.operator, Parts.of(draft.operator)
-    side = _side(draft, entry)
-    inside = {dim: draft.inner(entry, dim) for dim in operator.dims}
-    tile = dict(inside)
-    if side is None:
-        tile = {dim: max(inside[dim], ceil(outer[dim] / draft.parallel(entry - 1, dim))) for dim in operator.dims}
-    else:
-        for group in (parts.batch, parts.rows, parts.columns, parts.reduction):
-            room = side if group is not parts.batch else 1
-            for dim in reversed(group):
-                reach = ceil(outer[dim] / draft.parallel(entry - 1, dim) / inside[dim])
-                wanted = max(1, min(reach, room // max(1, inside[dim])))
-                tile[dim] = inside[dim] * wanted
-                room = max(1, room // tile[dim])
-    draft.tiles[entry] = tile
-    while (usage := _overfull(draft, entry)) is not None:
-        if not _shrink(draft, entry, usage, inside):
-            break
-
-
-def _side(draft: _Draft, entry: int) -> int | None:
-    """Side of the square tile; None where no memory of the level is bounded."""
-    sides = []
-    for memory in draft.chip.levels[entry].memories:
-        held = [tensor for tensor in draft.operator.tensors if draft.chip.levels[entry].memory_of(tensor) is memory]
-        if memory.capacity_bytes is None or not held:
-            continue
-        words = memory.capacity_bytes * 8 // max(_bits(draft.operator, tensor) for tensor in held)
-        sides.append(isqrt(words // max(memory.default_buffers(tensor) for tensor in held) // len(held)))
-    return max(1, *sides) if sides else None
-
-
-def _bits(operator: Operator, tensor: Tensor) -> int:
-    return operator.accumulator.bits if tensor.role is Role.OUTPUT else tensor.dtype.bits
-
-
-def _tile_words(operator: Operator, tensor: Tensor, tile: Tile) -> int:
-    """At most so many elements has a tensor's tile."""
-    words = 1
-    for axis in tensor.axes:
-        points, reach = 1, 1
-        for dim, coefficient in axis.form.terms:
-            length = min(tile[dim], operator.dims[dim])
-            points *= length
-            reach += coefficient * (length - 1)
-        words *= min(points, reach, axis.extent)
-    return words
-
-
-def _usage(draft: _Draft, entry: int, memory: object) -> dict[str, int]:
-    """Bytes that each tensor takes in a memory, all slots; homes hold whole tensors and are no matter of tiles."""
-    level = draft.chip.levels[entry]
-    found = {}
-    for tensor in draft.operator.tensors:
-        own = level.memory_of(tensor)
-        at_home = all(outer.memory_of(tensor) is None for outer in draft.chip.levels[:entry])
-        if own is memory and own is not None and not at_home:
-            size = ceil(_tile_words(draft.operator, tensor, draft.tiles[entry]) * _bits(draft.operator, tensor) / 8)
-            if own.banks is not None and own.capacity_bytes is not None:
-                bank = max(1, own.capacity_bytes // own.banks)
-                size = ceil(size / bank) * bank
-            found[tensor.name] = size * own.default_buffers(tensor)
-    return found
-
-
-def _overfull(draft: _Draft, entry: int) -> dict[str, int] | None:
-    for memory in draft.chip.levels[entry].memories:
-        usage = _usage(draft, entry, memory)
-        if memory.capacity_bytes is not None and sum(usage.values()) > memory.capacity_bytes:
-            return usage
-    return None
-
-
-def _shrink(draft: _Draft, entry: int, usage: dict[str, int], inside: Tile, keep: str = "") -> bool:
-    """Halve the longest dimension, in units of what is inside, of the largest tensor that still can shrink.
-
-    ``keep``: a dimension that is cut only when no other can be.
-    """
-    tile = draft.tiles[entry]
-    for name in sorted(usage, key=lambda key: -usage[key]):
-        dims = sorted(draft.operator.tensor(name).dims, key=lambda dim: (dim == keep, -(tile[dim] // inside[dim]), dim))
-        longest = next((dim for dim in dims if tile[dim] > inside[dim]), None)
-        if longest is not None:
-            tile[longest] = inside[longest] * ceil(tile[longest] // inside[longest] / 2)
-            return True
-    return False
-
-
 def weight_stationary(chip: Chip, operator: Operator) -> Mapping:
     """Weights stay in the array while rows stream by: columns across x, the reduction down y."""
     parts = Parts.of(operator)
     order = (*parts.batch, *parts.columns, *parts.reduction, *parts.rows)
-    return _write(chip, operator, "weight-stationary", {"x": parts.columns, "y": parts.reduction},
+    return write(chip, operator, "weight-stationary", {"x": parts.columns, "y": parts.reduction},
                   _stationary(chip, parts.weight), order, parts.rows)
 
 
@@ -297,7 +37,7 @@ def output_stationary(chip: Chip, operator: Operator) -> Mapping:
     """Outputs stay until they are finished: columns across x, rows down y, the reduction streams by."""
     parts = Parts.of(operator)
     order = (*parts.batch, *parts.rows, *parts.columns, *parts.reduction)
-    return _write(chip, operator, "output-stationary", {"x": parts.columns, "y": tuple(reversed(parts.rows))},
+    return write(chip, operator, "output-stationary", {"x": parts.columns, "y": tuple(reversed(parts.rows))},
                   _stationary(chip, parts.output), order, parts.reduction)
 
 
@@ -305,7 +45,7 @@ def input_stationary(chip: Chip, operator: Operator) -> Mapping:
     """Inputs stay while columns stream by: rows across x, the reduction down y."""
     parts = Parts.of(operator)
     order = (*parts.batch, *parts.rows, *parts.reduction, *parts.columns)
-    return _write(chip, operator, "input-stationary", {"x": tuple(reversed(parts.rows)), "y": parts.reduction},
+    return write(chip, operator, "input-stationary", {"x": tuple(reversed(parts.rows)), "y": parts.reduction},
                   _stationary(chip, parts.input), order, parts.columns)
 
 
@@ -318,7 +58,7 @@ def row_stationary(chip: Chip, operator: Operator) -> Mapping:
     window = _windows(operator)
     if not window:
         # a fully connected layer has rows of length one: the reduction takes their place down y
-        return _write(chip, operator, "row-stationary", {"y": parts.reduction, "x": (*parts.columns, *parts.batch)}, None,
+        return write(chip, operator, "row-stationary", {"y": parts.reduction, "x": (*parts.columns, *parts.batch)}, None,
                       (*parts.batch, *parts.rows, *parts.columns, *parts.reduction), (),
                       (*parts.columns, *parts.reduction))
     (slow, slow_filter), (fast, fast_filter) = window[0], window[-1]
@@ -327,7 +67,7 @@ def row_stationary(chip: Chip, operator: Operator) -> Mapping:
     order = (*parts.batch, *(dim for dim in parts.rows if dim not in (slow, fast)), slow, *parts.columns, *channels,
              slow_filter, fast_filter, fast)
     down = (slow_filter, *spread) if len(window) > 1 else spread
-    return _write(chip, operator, "row-stationary", {"y": down, "x": (slow, *spread)}, None, tuple(dict.fromkeys(order)),
+    return write(chip, operator, "row-stationary", {"y": down, "x": (slow, *spread)}, None, tuple(dict.fromkeys(order)),
                   (), (*parts.columns, *channels, fast_filter))
 
 
@@ -356,7 +96,7 @@ def _needs(role: str) -> Callable[[Chip, Operator], str]:
 
 
 def _row_check(chip: Chip, _: Operator) -> str:
-    if chip.array.pes or {"x", "y"} - {axis for axis, _ in _grid(chip)[1]}:
+    if chip.array.pes or {"x", "y"} - {axis for axis, _ in grid(chip)[1]}:
         return "needs an x by y grid of PEs with local memories"
     return ""
 
