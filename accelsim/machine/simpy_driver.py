@@ -122,6 +122,8 @@ class Machine:
                                                                         for s in self.stations):
             from accelsim.machine.deadlock import describe
             raise SimulatorBug(f"deadlock at cycle {self.now:,}: {describe(self)}")
+        if lost := self.transfers.lost():
+            raise SimulatorBug(f"bytes that left are not bytes that arrived: {'; '.join(lost)}")
         for array in self.arrays:
             array.close()
         return self.finished
@@ -261,6 +263,8 @@ class Machine:
 
     def filled(self, residency: Residency, _: object = None) -> None:
         """All that had to move in has; what the tile shares with the one before may still be on its way."""
+        if residency.stay.fill is not None and not residency.arrived:
+            self.transfers.arrived(residency, residency.stay.fill)
         before = residency.before
         if before is not None and before.ready < 0 and self.network.stations[residency.station].tensor != self.network.output:
             before.followed = True
@@ -334,6 +338,8 @@ class Machine:
     def drained(self, residency: Residency, _: object = None) -> None:
         """A drain has arrived."""
         residency.drained = self.now
+        assert residency.stay.drain is not None
+        self.transfers.arrived(residency, residency.stay.drain)
         self.tell("drained", residency)
         station = self.stations[residency.station]
         del station.draining[residency.stay.seq]

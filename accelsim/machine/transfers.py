@@ -24,11 +24,12 @@ def _over(_: Leg) -> None:
 class _Ways:
     """How a station's transfers go: hops, and what is known of them beforehand."""
 
-    __slots__ = ("bare", "chunk_bytes", "drain_hops", "fill_hops", "spec", "traffic")
+    __slots__ = ("bare", "chunk_bytes", "drain_hops", "fill_hops", "spec", "traffic", "under_way")
 
     def __init__(self, spec: Station, traffic: Traffic) -> None:
         self.spec = spec
         self.traffic = traffic
+        self.under_way = 0
         self.fill_hops = (*spec.fill_trunk, *spec.fill_leg)
         self.drain_hops = (*spec.drain_leg, *spec.drain_trunk)
         every = (*self.fill_hops, *self.drain_hops)
@@ -58,6 +59,7 @@ class Transfers:
         ways, stay = self._ways[residency.station], residency.stay
         load, spec = stay.fill, ways.spec
         assert load is not None
+        ways.under_way += load.payload_bytes
         if stay.refill:
             ways.traffic.refill_bytes += load.payload_bytes
             ways.traffic.refill_elements += load.elements
@@ -78,6 +80,7 @@ class Transfers:
         ways, stay = self._ways[residency.station], residency.stay
         load, spec = stay.drain, ways.spec
         assert load is not None
+        ways.under_way += load.payload_bytes
         ways.traffic.drain_bytes += load.payload_bytes
         ways.traffic.drain_elements += load.elements
         key = (-spec.entry, stay.last, DRAINING, spec.tensor, spec.unit)
@@ -92,6 +95,15 @@ class Transfers:
             assert member.stay.drain is not None
             self._launch(own.drain_leg, member.stay.drain, (-own.entry, member.stay.last, DRAINING, own.tensor, own.unit),
                          own, None, partial(self._join, members, arrived))
+
+    def arrived(self, residency: Residency, load: Load) -> None:
+        """What was asked for has come: bytes in = bytes out."""
+        self._ways[residency.station].under_way -= load.payload_bytes
+
+    def lost(self) -> list[str]:
+        """Stations whose transfers took up other bytes than they delivered (a law of conservation is broken)."""
+        return [f"{ways.spec.level} {self._machine.network.tensors[ways.spec.tensor]}: {ways.under_way:,} B"
+                for ways in self._ways if ways.under_way]
 
     def _gather(self, key: tuple[object, ...], residency: Residency, size: int) -> list[Residency]:
         """All members of a group once the last has come; nothing before."""

@@ -178,3 +178,26 @@ def test_each_lockstep_instance_drains_at_its_own_width() -> None:
         on = chip([level("DRAM", accumulate=True), level("L1", fanout=(("x", 2),), lockstep=lockstep)], array(lockstep=lockstep))
         case = make(on, gemm(1, 3, 2, "int8", "int32"), entry("DRAM", "k2 n2", "A B C", x="n2"), entry("L1", "", "C"))
         assert run(case).timeline.traffic["L1", "C"].drain_bytes == 17
+
+
+@pytest.mark.xfail(strict=True, reason="finding O10: old sums come back to one instance of the whole chip, not of each parent")
+def test_old_sums_come_back_inside_every_parent() -> None:
+    """k over two L1, each with one L2 below; C(0), C(1), C(0), C(1) in each L2: two words come back in both."""
+    on = chip(
+        [level("DRAM"), level("L1", fanout=(("x", 2),)), level("L2")],
+        links=(link("DRAM", "L1", reduce=True), link("L1", "L2", reduce=True)),
+    )
+    ran = run(make(on, gemm(1, 2, 4), entry("DRAM", "", x="k2"), entry("L1", "k2 n2", "C"), entry("L2", "", "C")))
+    assert ran.timeline.traffic["L2", "C"].refill_elements == 4
+
+
+@pytest.mark.xfail(strict=True, reason="finding O11: results of lockstep arrays are merged across the memories they go to")
+def test_every_memory_takes_the_sum_of_its_own_arrays() -> None:
+    """k over two L1 in lockstep and over two arrays in each: each L1 takes one sum of 4 B."""
+    on = chip(
+        [level("DRAM"), level("L1", fanout=(("x", 2),), lockstep=True)],
+        array(lockstep=True, fanout=(("x", 2),)),
+        (link("DRAM", "L1", reduce=True), link("L1", "PE", reduce=True)),
+    )
+    ran = run(make(on, gemm(1, 1, 4), entry("DRAM", "", "A B C", x="k2"), entry("L1", "", "C", x="k2")))
+    assert ran.timeline.traffic["L1", "C"].array_write_bytes == 8
