@@ -297,15 +297,16 @@ class Lane:
     """
 
     def __init__(self, case: Case, image: TensorImage, loops: Sequence[NestLoop], base: Sequence[int],
-                 classes: Sequence[Sequence[int]], nearby: Sequence[frozenset[int]], parents: int) -> None:
+                 classes: Sequence[Sequence[int]], nearby: Sequence[frozenset[int]],
+                 leading: Sequence[frozenset[int]], parents: int) -> None:
         self.parents = parents
         start = [at + chosen[0] for at, chosen in zip(base, classes, strict=True)]
         offsets = [[one - chosen[0] for one in chosen] for chosen in classes]
         reduced = [bool(set(line.dims)) and not set(line.dims) & case.operator.output.dims for line in case.nest.lines]
         free = [line for line in range(len(classes)) if line not in image.lines]
         self.times = prod(len(classes[line]) for line in free)
-        self.lead_times = prod((1 if classes[line][0] == 0 else 0) if reduced[line] and len(classes[line]) + classes[line][0] > 1
-                               else len(classes[line]) for line in free)
+        self.lead_times = prod(sum(one in leading[line] for one in classes[line]) if reduced[line] else len(classes[line])
+                               for line in free)
         near = [[one - chosen[0] for one in chosen if one in own] for chosen, own in zip(classes, nearby, strict=True)]
         self.near_times = prod(len(near[line]) for line in free)
         self.near: tuple[tuple[int, ...], ...] | None = None
@@ -327,14 +328,18 @@ def lanes(case: Case, image: TensorImage, loops: Sequence[NestLoop], base: Seque
     """The lanes of a unit whose lockstep loops are ``together``; those at or inside ``parent`` share its ports."""
     choices: list[list[list[int]]] = []
     nearby: list[frozenset[int]] = []
+    leading: list[frozenset[int]] = []
     for number, line in enumerate(case.nest.lines):
-        offsets, inner = [0], [0]
+        offsets, inner, outer = [0], [0], [0]
         for loop in together:
             if loop.line == number:
                 offsets = [offset + i * loop.stride for offset in offsets for i in range(loop.bound)]
                 if loop.entry >= parent:
                     inner = [offset + i * loop.stride for offset in inner for i in range(loop.bound)]
+                else:
+                    outer = [offset + i * loop.stride for offset in outer for i in range(loop.bound)]
         nearby.append(frozenset(inner))
+        leading.append(frozenset(outer))
         starts = _starts(loops, number, base[number], line.extent)
         classes: dict[int, list[int]] = {}
         for offset in sorted(offsets):
@@ -343,7 +348,7 @@ def lanes(case: Case, image: TensorImage, loops: Sequence[NestLoop], base: Seque
                 classes.setdefault(active, []).append(offset)
         choices.append(list(classes.values()))
     parents = prod(loop.bound for loop in together if loop.entry < parent)
-    return [Lane(case, image, loops, base, chosen, nearby, parents) for chosen in product(*choices)]
+    return [Lane(case, image, loops, base, chosen, nearby, leading, parents) for chosen in product(*choices)]
 
 
 def _starts(loops: Sequence[NestLoop], line: int, base: int, extent: int) -> list[int]:

@@ -136,11 +136,9 @@ class Schedule:
         if found is None:
             rows = []
             for i, port in enumerate(self._ports):
-                one, every = part.touched[i], part.all_touched[i]
-                busiest = every if port.shared else one
-                first = part.all_first if port.shared else part.first
+                busiest, first = (part.beside[i], part.beside_first) if port.shared else (part.touched[i], part.first)
                 rows.append((port.read_bytes(busiest, first), port.write_bytes(busiest),
-                             port.read_bytes(every, part.all_first), port.write_bytes(every)))
+                             port.read_bytes(part.every[i], part.every_first), port.write_bytes(part.every[i])))
             found = self._made[id(part)] = tuple(zip(*rows, strict=True))
         return found
 

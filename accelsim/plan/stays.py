@@ -46,6 +46,7 @@ class Rules:
 
     case: Case
     entry: int
+    parent: int
     tensor: Tensor
     image: TensorImage
     loops: tuple[NestLoop, ...]
@@ -65,7 +66,7 @@ class Rules:
         modes = [link.multicast for link in fills]
         mode = next((m for m in (Multicast.OVERLAP, Multicast.EQUAL) if m in modes), Multicast.NONE)
         memory = case.memory(parent, tensor)
-        return Rules(case, entry, tensor, TensorImage(case, entry, tensor), case.nest.temporal_above(entry), mode,
+        return Rules(case, entry, parent, tensor, TensorImage(case, entry, tensor), case.nest.temporal_above(entry), mode,
                      any(link.reduce for link in drains), memory is not None and memory.accumulate,
                      any(case.reduces(loop) for loop in case.nest.spatial_above(entry)))
 
@@ -98,7 +99,7 @@ class Rules:
             times = lane.lead_times if self.reduce else lane.times
             if not visit.returns or self.accumulates or not times:
                 return None
-            near = min(times, lane.near_times)
+            near = min(times, lane.near_times) if not self.reduce else min(1, lane.near_times)
             return Part(visit.tile, None, times, lane.near, near, lane.parents)
         return Part(visit.tile, visit.held, lane.times, lane.near, lane.near_times, lane.parents)
 
@@ -119,7 +120,7 @@ def _single(rules: Rules, unit: Unit) -> Iterator[Stay]:
     drained: dict[Tile, int] = {}
     keep = rules.output and not rules.accumulates
     for seq, visit in enumerate(visits(rules.case.nest, rules.image, rules.loops, unit.bases[0])):
-        fill, drain = rules.moved_in(visit, unit.leads[0]), rules.moved_out(visit)
+        fill, drain = rules.moved_in(visit, unit.leads[0] <= rules.parent), rules.moved_out(visit)
         after = drained.get(visit.tile, -1) if rules.output and visit.returns and fill is not None else -1
         stay = Stay(seq, visit.first, visit.last, Load.alone(fill), fill is not None and rules.output, after,
                     Load.alone(drain))
@@ -132,9 +133,7 @@ def _together(rules: Rules, unit: Unit) -> Iterator[Stay]:
     """Lockstep instances run as one: a stay ends when any instance's tile changes; traffic is summed exactly."""
     case = rules.case
     together = [loop for loop in case.nest.spatial_above(rules.entry) if case.lockstep(loop.entry + 1)]
-    parent = case.parent(rules.entry, rules.tensor.name)
-    assert parent is not None, "a home moves nothing"
-    rows = lanes(case, rules.image, rules.loops, unit.bases[0], together, parent)
+    rows = lanes(case, rules.image, rules.loops, unit.bases[0], together, rules.parent)
     seq = 0
     while True:
         starts = [lane.next.first for lane in rows if lane.next is not None]

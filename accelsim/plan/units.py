@@ -15,14 +15,15 @@ class Unit:
     """What runs as one: an instance, or all lockstep instances inside one of the level above.
 
     ``coordinates`` of the asynchronous spatial loops above it, in nest order. ``bases``: for each of its instances
-    that has work, the positions along the lines with every temporal loop at 0. ``leads``: for each, whether it has
-    coordinate 0 in every split of a reduction (it takes the partial sums that come back).
+    that has work, the positions along the lines with every temporal loop at 0. ``leads``: for each, the outermost entry
+    from which inward it has coordinate 0 in every split of a reduction: of the instances inside one instance of that
+    entry, or of one further in, it is the one that takes the partial sums that come back.
     """
 
     index: int
     coordinates: tuple[int, ...]
     bases: tuple[tuple[int, ...], ...]
-    leads: tuple[bool, ...]
+    leads: tuple[int, ...]
 
 
 def units(case: Case, entry: int) -> tuple[Unit, ...]:
@@ -38,7 +39,7 @@ def units(case: Case, entry: int) -> tuple[Unit, ...]:
             base = _base(case, placed)
             if all(start < line.extent for start, line in zip(base, case.nest.lines, strict=True)):
                 bases.append(base)
-                leads.append(not any(place and case.reduces(loop) for loop, place in placed))
+                leads.append(max((loop.entry + 1 for loop, place in placed if place and case.reduces(loop)), default=0))
         if bases:
             made.append(Unit(len(made), coordinates, tuple(bases), tuple(leads)))
     return tuple(made)

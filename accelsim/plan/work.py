@@ -22,27 +22,26 @@ Ints = NDArray[np.int64]
 
 class Amounts(NamedTuple):
     """Work of a step. ``iterations`` of the array's loops and ``passes`` (array steps) of the fullest instance, MACs of
-    all; per tensor the elements read (or, for the output, updated), of the fullest instance and of all; and the
-    updates that find nothing to add to.
+    all; per tensor the elements read (or, for the output, updated) by the fullest instance, by all that one feeding
+    memory sees beside each other, and by all; and of the output's those that find nothing to add to.
     """
 
     iterations: int
     passes: int
     macs: int
     touched: tuple[int, ...]
-    all_touched: tuple[int, ...]
+    beside: tuple[int, ...]
+    every: tuple[int, ...]
     first: int
-    all_first: int
+    beside_first: int
+    every_first: int
 
 
 Runs = tuple[tuple[int, int], ...]
 
 
 class LineTable:
-    """Iterations along one line inside the feeding entry: offsets and lengths of the array's spatial runs.
-
-    ``together``: offsets of the lockstep instances along the line.
-    """
+    """Iterations along one line inside the feeding entry: offsets and lengths of the array's spatial runs."""
 
     def __init__(self, case: Case, line: int) -> None:
         entry, array = case.deepest_feeding, case.array_entry
@@ -50,13 +49,11 @@ class LineTable:
         self.temporal = [(loop.bound, loop.stride, loop.entry < array) for loop in loops
                          if loop.axis is None and loop.entry >= entry]
         self.spatial = prod(loop.bound for loop in loops if loop.axis is not None and loop.entry == array)
-        self.together = [0]
-        for loop in loops:
-            if loop.axis is not None and loop.entry < array and case.lockstep(loop.entry + 1):
-                self.together = [offset + i * loop.stride for offset in self.together for i in range(loop.bound)]
-        self.reach = case.nest.tiles[entry][line] + max(self.together)
+        self.together = [loop for loop in loops
+                         if loop.axis is not None and loop.entry < array and case.lockstep(loop.entry + 1)]
+        self.reach = case.nest.tiles[entry][line] + sum((loop.bound - 1) * loop.stride for loop in self.together)
         self._made: dict[int, tuple[Runs, int]] = {}
-        self._all: dict[int, tuple[Runs, int]] = {}
+        self._spread: dict[tuple[int, int, int], tuple[Runs, int]] = {}
 
     def at(self, left: int) -> tuple[Runs, int]:
         """((offset, length) of each iteration's run, array passes) where ``left`` units remain to the edge."""
@@ -72,25 +69,36 @@ class LineTable:
             self._made[left] = found
         return found
 
-    def all_at(self, left: int) -> tuple[Runs, int]:
-        """((offset, length) of the runs of every lockstep instance, instances that have any)."""
-        left = min(left, self.reach)
-        found = self._all.get(left)
+    def spread(self, left: int, first: int, last: int) -> tuple[Runs, int]:
+        """((offset, length) of the runs of lockstep instances, how many have any): those that differ in the splits of
+        entries ``first`` to ``last`` (not included), at coordinate 0 in the others.
+        """
+        key = min(left, self.reach), first, last
+        found = self._spread.get(key)
         if found is None:
-            runs: list[tuple[int, int]] = []
-            active = 0
-            for shift in self.together:
-                if shift < left:
-                    active += 1
-                    runs += [(shift + offset, length) for offset, length in self.at(left - shift)[0]]
-            found = self._all[left] = tuple(runs), active
+            shifts = [0]
+            for loop in self.together:
+                if first <= loop.entry < last:
+                    shifts = [shift + i * loop.stride for shift in shifts for i in range(loop.bound)]
+            active = [shift for shift in shifts if shift < key[0]]
+            runs = tuple((shift + offset, length) for shift in active for offset, length in self.at(key[0] - shift)[0])
+            found = self._spread[key] = runs, len(active)
         return found
+
+
+class Span(NamedTuple):
+    """Which lockstep instances a sum is over, along lines the tensor depends on and along the others: entries (first,
+    last) whose splits count; the others are at coordinate 0.
+    """
+
+    own: tuple[int, int]
+    free: tuple[int, int]
 
 
 class StepWork:
     """Work of a unit of the array per step of the feeding entry, from its positions along the lines.
 
-    ``merged``: tensors whose elements pass once however many lockstep instances share them.
+    ``merged``: tensors whose elements pass once however many lockstep instances inside one feeding memory share them.
     """
 
     def __init__(self, case: Case, merged: Sequence[bool]) -> None:
@@ -106,9 +114,15 @@ class StepWork:
         reduced = case.operator.reduction_dims
         self.reduction = [line for line, own in enumerate(nest.lines) if set(own.dims) & reduced]
         self.sums = [TensorSum(self, tensor) for tensor in case.operator.tensors]
-        self.merged = tuple(merged)
         self.output = next(i for i, tensor in enumerate(case.operator.tensors) if tensor is case.operator.output)
-        self.alone = all(table.together == [0] for table in self.tables)
+        every = (0, case.array_entry)
+        none = (0, 0)
+        feeds = [case.feeding(tensor.name) for tensor in case.operator.tensors]
+        # one memory sees the instances below it, once for each set where a link merges them; all memories see all
+        self.beside = [Span((feed, every[1]), none if once else (feed, every[1]))
+                       for feed, once in zip(feeds, merged, strict=True)]
+        self.every = [Span(every, (0, feed) if once else every) for feed, once in zip(feeds, merged, strict=True)]
+        self.alone = all(not table.together for table in self.tables)
         self.padded = [one for one in self.sums if one.padded]
         self.reaches = [table.reach for table in self.tables]
         self._made: dict[tuple[object, ...], Amounts] = {}
@@ -126,23 +140,32 @@ class StepWork:
 
     def _amounts(self, left: Sequence[int], position: Sequence[int], fresh: bool) -> Amounts:
         one = {line: self.tables[line].at(left[line])[0] for line in self.counted}
-        every = {line: self.tables[line].all_at(left[line])[0] for line in self.counted}
+        macs = prod(sum(length for _, length in self.tables[line].spread(left[line], 0, self.case.array_entry)[0])
+                    for line in self.counted)
         passes = prod(self.tables[line].at(left[line])[1] for line in self.counted)
-        touched = tuple([part.total(one, one, position) for part in self.sums])
-        all_touched = touched if self.alone else tuple([
-            part.total(every, one if merged else every, position) for part, merged in zip(self.sums, self.merged, strict=True)])
-        lines = [line for line in self.reduction if line in one]
-        first = all_first = 0
-        if fresh:
-            first = touched[self.output] // prod(len(one[line]) for line in lines)
-            if self.merged[self.output]:
-                all_first = all_touched[self.output] // prod(len(one[line]) for line in lines)
-            else:
-                active = prod(self.tables[line].all_at(left[line])[1] for line in lines)
-                all_first = all_touched[self.output] * active // prod(len(every[line]) for line in lines)
-        return Amounts(prod(len(runs) for runs in one.values()), passes,
-                       prod(sum(length for _, length in runs) for runs in every.values()), touched, all_touched, first,
-                       all_first)
+        alone = [Span((0, 0), (0, 0))] * len(self.sums)
+        touched, first = self._touched(left, position, alone)
+        beside, beside_first = (touched, first) if self.alone else self._touched(left, position, self.beside)
+        every, every_first = (touched, first) if self.alone else self._touched(left, position, self.every)
+        return Amounts(prod(len(runs) for runs in one.values()), passes, macs, touched, beside, every,
+                       first if fresh else 0, beside_first if fresh else 0, every_first if fresh else 0)
+
+    def _touched(self, left: Sequence[int], position: Sequence[int], spans: Sequence[Span]) -> tuple[tuple[int, ...], int]:
+        """Elements touched per tensor over the instances of its span, and the output's share that finds nothing to add to:
+        one iteration of the reduction in each instance.
+        """
+        totals = []
+        share, parts = 1, 1
+        for number, (part, span) in enumerate(zip(self.sums, spans, strict=True)):
+            own = {line: self.tables[line].spread(left[line], *span.own) for line in self.counted}
+            free = {line: self.tables[line].spread(left[line], *span.free) for line in self.counted}
+            totals.append(part.total({line: runs for line, (runs, _) in own.items()},
+                                     {line: runs for line, (runs, _) in free.items()}, position))
+            if number == self.output:
+                lines = [line for line in self.reduction if line in free]
+                share = prod(free[line][1] for line in lines)
+                parts = prod(len(free[line][0]) for line in lines)
+        return tuple(totals), totals[self.output] * share // parts
 
 
 Cells = dict[int, Runs]

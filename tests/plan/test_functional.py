@@ -29,7 +29,7 @@ class Station:
         self.case, self.tensor, self.entry, self.parent, self.stays = case, tensor, entry, parent, stays
         self.values = values
         self.now = 0 if parent is None else -1
-        self.unit = Unit(0, (), ((0,) * len(case.nest.lines),), (True,))
+        self.unit = Unit(0, (), ((0,) * len(case.nest.lines),), (0,))
         self.output = tensor is case.operator.output
 
     def advance(self, number: int) -> None:

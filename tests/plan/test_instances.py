@@ -180,7 +180,6 @@ def test_each_lockstep_instance_drains_at_its_own_width() -> None:
         assert run(case).timeline.traffic["L1", "C"].drain_bytes == 17
 
 
-@pytest.mark.xfail(strict=True, reason="finding O10: old sums come back to one instance of the whole chip, not of each parent")
 def test_old_sums_come_back_inside_every_parent() -> None:
     """k over two L1, each with one L2 below; C(0), C(1), C(0), C(1) in each L2: two words come back in both."""
     on = chip(
@@ -191,7 +190,6 @@ def test_old_sums_come_back_inside_every_parent() -> None:
     assert ran.timeline.traffic["L2", "C"].refill_elements == 4
 
 
-@pytest.mark.xfail(strict=True, reason="finding O11: results of lockstep arrays are merged across the memories they go to")
 def test_every_memory_takes_the_sum_of_its_own_arrays() -> None:
     """k over two L1 in lockstep and over two arrays in each: each L1 takes one sum of 4 B."""
     on = chip(
