@@ -345,9 +345,9 @@ class Machine:
         del station.draining[residency.stay.seq]
         if station.next is not None and station.next[0].after == residency.stay.seq:
             station.awaited = residency
+            self.wake(residency.station)
         self.finished = max(self.finished, self.now)
         station.last_drained = residency
-        self.wake(residency.station)
         self._leave(residency)
 
     def _leave(self, residency: Residency) -> None:
