@@ -157,11 +157,6 @@ def human_bytes(amount_bytes: int | Fraction) -> str:
     return _human(Fraction(amount_bytes), 1024, ("B", "KiB", "MiB", "GiB", "TiB", "PiB"))
 
 
-def human_count(count: int | Fraction) -> str:
-    """A count for a reader, three digits and a decimal suffix: "1.23 M"; rounded, not to be read back."""
-    return _human(Fraction(count), 1000, ("", "k", "M", "G", "T", "P", "E"))
-
-
 def human_time(seconds: Fraction | float) -> str:
     """A time for a reader, three digits and a unit: "12.3 us"; rounded, not to be read back."""
     if isinstance(seconds, float) and not math.isfinite(seconds):

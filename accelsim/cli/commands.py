@@ -43,7 +43,8 @@ class Files(NamedTuple):
     timeline: Path | None
     window: str | None
     operator: str | None
-    save: Path | None
+    save: Path | None = None
+    bars: Path | None = None
 
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -76,8 +77,7 @@ def show(finished: Finished, as_json: bool, files: Files, window: tuple[int, int
     print(results.to_text(results.run_json(run_report)) if as_json else text.summary(run_report))
     if files.csv is not None:
         write_text(files.csv, table.to_csv(run_report))
-    if files.timeline is not None:
-        draw(finished, files, window)
+    draw(finished, files, window)
     tell_failures(run_report.failed)
     return exit_code(run_report)
 
@@ -88,17 +88,20 @@ def exit_code(run_report: RunReport) -> int:
 
 
 def draw(finished: Finished, files: Files, window: tuple[int, int] | None) -> None:
-    """The stall timeline of one operator: the one named, else the one with the most cycles."""
-    from accelsim.outputs.pictures import draw_timeline
+    """Pictures of one operator: the one named, else the one with the most cycles."""
     ran = {one.name: i for i, one in enumerate(finished.report.operators) if one in finished.report.done}
-    if not ran or files.timeline is None:
+    if not ran or (files.timeline is None and files.bars is None):
         return
+    from accelsim.outputs.pictures import draw_stall_bars, draw_timeline
     name = files.operator or max(finished.report.done, key=lambda one: one.cycles).name
     check_operator(name, list(ran))
     timeline = finished.timelines[ran[name]]
     assert timeline is not None, "it ran"
-    draw_timeline(timeline, files.timeline, title=f"{name} on {finished.report.chip}", window=window,
-                  clock_hz=float(finished.report.clock_hz))
+    title = f"{name} on {finished.report.chip}"
+    if files.timeline is not None:
+        draw_timeline(timeline, files.timeline, title=title, window=window, clock_hz=float(finished.report.clock_hz))
+    if files.bars is not None:
+        draw_stall_bars(timeline, files.bars, title=title)
 
 
 def check_operator(name: str, known: list[str]) -> None:
@@ -176,9 +179,10 @@ def read_window(word: str | None) -> tuple[int, int] | None:
 def check_files(files: Files) -> None:
     """Refuse what cannot be written before any work is done."""
     faults = []
-    if files.timeline is not None and files.timeline.suffix.lower() not in PICTURES:
-        faults.append(Fault("--timeline", 0, 0, "", f"no picture format '{files.timeline.suffix}'", ", ".join(PICTURES)))
-    for option, path in (("--timeline", files.timeline), ("--csv", files.csv)):
+    for option, path in (("--timeline", files.timeline), ("--stall-bars", files.bars)):
+        if path is not None and path.suffix.lower() not in PICTURES:
+            faults.append(Fault(option, 0, 0, "", f"no picture format '{path.suffix}'", ", ".join(PICTURES)))
+    for option, path in (("--timeline", files.timeline), ("--stall-bars", files.bars), ("--csv", files.csv)):
         if path is not None and not path.absolute().parent.is_dir():
             faults.append(Fault(option, 0, 0, "", f"no folder {path.parent}"))
         elif path is not None and path.is_dir():

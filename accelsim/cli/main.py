@@ -24,6 +24,8 @@ Dataflow = Annotated[str, typer.Option("--dataflow", metavar="NAME", help="A nam
                                        "cycles.")]
 Overrides = Annotated[list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="Override a value by its path: "
                                                         'chip.levels.DRAM.latency="40 cycles". May be repeated.')]
+StallBars = Annotated[Path | None, typer.Option("--stall-bars", metavar="FILE", help="Draw each array's cycles by cause as a "
+                                                "bar (.png, .svg or .pdf).")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 MostSteps = Annotated[int, typer.Option("--most-steps", min=1, metavar="N", help="Refuse operators with more tile steps and "
                                         "transfers than this.")]
@@ -84,6 +86,7 @@ def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: D
         csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table: a row an operator.")] = None,
         timeline: Annotated[Path | None, typer.Option("--timeline", metavar="FILE", help="Draw the stall timeline "
                                                          "(.png, .svg or .pdf).")] = None,
+        stall_bars: StallBars = None,
         window: Annotated[str | None, typer.Option("--window", metavar="A:B", help="Cycles to keep and draw; default all."
                                                       )] = None,
         operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
@@ -93,7 +96,7 @@ def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: D
     """Simulate a workload on a chip and show where the time went."""
     from accelsim.cli import commands
     return commands.run(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps), as_json,
-                        commands.Files(csv, timeline, window, operator, save))
+                        commands.Files(csv, timeline, window, operator, save, stall_bars))
 
 
 @app.command()
@@ -121,12 +124,13 @@ def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A fol
            as_json: AsJson = False,
            csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table.")] = None,
            timeline: Annotated[Path | None, typer.Option("--timeline", metavar="FILE", help="Draw the stall timeline.")] = None,
+           stall_bars: StallBars = None,
            window: Annotated[str | None, typer.Option("--window", metavar="A:B", help="Cycles to draw; default all.")] = None,
            operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw.")] = None,
            ) -> int:
     """Measure and draw a saved run again, without simulating."""
     from accelsim.cli import commands
-    return commands.report(folder, as_json, commands.Files(csv, timeline, window, operator, None))
+    return commands.report(folder, as_json, commands.Files(csv, timeline, window, operator, None, stall_bars))
 
 
 @app.command("list")

@@ -12,7 +12,7 @@ from accelsim.spec.operators import OPERATOR_KINDS
 from accelsim.spec.read import read_chip, read_workload, shipped
 from accelsim.spec.schemas import SCHEMAS, file_schema
 from accelsim.stalls import Phase, StallCause
-from accelsim.units import human_bytes
+from accelsim.units import format_bytes, format_frequency
 
 LISTS = ("chips", "workloads", "dataflows", "operators", "metrics", "stalls", "formats")
 
@@ -74,10 +74,10 @@ def explain(name: str) -> int:
 
 def _explain_chip(name: str) -> None:
     chip = read_chip(name)
-    print(f"{chip.name} (chip)\n  {chip.description}\n\nlevels, outermost first")
+    print(f"{chip.name} (chip)\n  {chip.description}\n  clock {format_frequency(chip.clock_hz)}\n\nlevels, outermost first")
     for level in chip.levels:
         for memory in level.memories:
-            size = "unlimited" if memory.capacity_bytes is None else human_bytes(memory.capacity_bytes)
+            size = "unlimited" if memory.capacity_bytes is None else format_bytes(memory.capacity_bytes)
             print(f"  {level.name:<8} {memory.name:<12} {size:>12}, latency {memory.latency_cycles} cycles"
                   + (f", {level.instances} instances" if level.instances > 1 else ""))
             for port in memory.ports:

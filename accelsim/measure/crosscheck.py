@@ -43,11 +43,6 @@ class CrossCheck:
         """Measured / estimated."""
         return self.measured_cycles / self.estimated_cycles if self.estimated_cycles else 1.0
 
-    def within(self, tolerance: float) -> bool:
-        """Whether traffic is equal and the cycles differ by no more than the tolerance (of the measurement)."""
-        gap = abs(self.measured_cycles - self.estimated_cycles)
-        return not self.traffic_differences and gap <= tolerance * max(1, self.measured_cycles)
-
 
 def crosscheck(case: Case, timeline: Timeline, estimate: Estimate, stalls: Mapping[StallCause, int], lanes: int) -> CrossCheck:
     """Compare the two answers to one case."""

@@ -21,5 +21,6 @@ FORMATS: tuple[Format, ...] = (
     Format("png", "--timeline FILE.png", "stall timeline, 300 dots per inch"),
     Format("svg", "--timeline FILE.svg", "stall timeline as vectors, for the web"),
     Format("pdf", "--timeline FILE.pdf", "stall timeline as vectors, for a paper"),
+    Format("stall bars", "--stall-bars FILE.png|.svg|.pdf", "each array's cycles by cause as one bar"),
     Format("run folder", "--save DIR", "all of a run, to be measured and drawn again by `accelsim report DIR`"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 
 from accelsim.analytic.result import Estimate
 from accelsim.measure.report import Failed, OperatorReport, RunReport
@@ -33,12 +34,18 @@ def operator_summary(one: OperatorReport, report: RunReport) -> str:
     lines += ["", *stall_lines(one.stalls, one.cycles * len(arrays), one.busy, sum(lane.idle_cycles for lane in arrays))]
     lines += ["", *traffic_lines(one.case, one.levels)]
     lines += ["", "advice"]
-    lines += [f"  {grouped(advice.cycles):>14} cycles  {advice.text}" for advice in one.advice] or [
+    lines += [line for advice in one.advice for line in advice_lines(advice.cycles, advice.text)] or [
         "  nothing to gain: the array is always busy"]
     lines += ["", *estimate_lines(one)]
-    lines += ["", f"mapping ({one.case.mapping.origin or 'given'})", *("  " + line for line in
-                                                               one.case.mapping.loop_nest(one.case.operator).splitlines())]
+    lines += ["", *wrap(f"mapping ({one.case.mapping.origin or 'given'})", WIDTH, subsequent_indent="  "),
+              *("  " + line for line in one.case.mapping.loop_nest(one.case.operator).splitlines())]
     return "\n".join(lines)
+
+
+def advice_lines(cycles: int, text: str) -> list[str]:
+    """Cycles at stake and what to do, wrapped to the width of the summary."""
+    head = f"  {grouped(cycles):>14} cycles  "
+    return wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
 
 
 def _busy_note(one: OperatorReport) -> str:
@@ -136,7 +143,7 @@ def _workload_advice(report: RunReport) -> list[str]:
             total, worst, most = stakes.get(advice.text, (0, one, 0))
             stakes[advice.text] = (total + cycles, one if cycles > most else worst, max(most, cycles))
     best = sorted(stakes.items(), key=lambda item: (-item[1][0], item[0]))[:3]
-    return [f"  {grouped(total):>14} cycles  {text} (most in {worst.name})" for text, (total, worst, _) in best] or [
+    return [line for text, (total, worst, _) in best for line in advice_lines(total, f"{text} (most in {worst.name})")] or [
         "  nothing to gain: the arrays are always busy"]
 
 
