@@ -97,6 +97,9 @@ def draw(finished: Finished, files: Files, window: tuple[int, int] | None) -> No
     check_operator(name, list(ran))
     timeline = finished.timelines[ran[name]]
     assert timeline is not None, "it ran"
+    if window is not None and window[0] >= timeline.cycles:
+        raise SpecError([Fault("--window", 0, 0, "", f"{name} ends at cycle {timeline.cycles:,}; nothing to draw from cycle "
+                               f"{window[0]:,} on")])
     title = f"{name} on {finished.report.chip}"
     if files.timeline is not None:
         draw_timeline(timeline, files.timeline, title=title, window=window, clock_hz=float(finished.report.clock_hz))
@@ -189,6 +192,8 @@ def check_files(files: Files) -> None:
             faults.append(Fault(option, 0, 0, "", f"{path} is a folder; name a file"))
     if files.save is not None and files.save.exists() and not files.save.is_dir():
         faults.append(Fault("--save", 0, 0, "", f"{files.save} is a file; name a folder"))
+    elif files.save is not None and files.save.is_dir() and any(files.save.iterdir()) and not (files.save / "run.json").is_file():
+        faults.append(Fault("--save", 0, 0, "", f"{files.save} holds other files; name a new folder, or one of an earlier run"))
     if faults:
         raise SpecError(faults)
 

@@ -34,7 +34,7 @@ MostSteps = Annotated[int, typer.Option("--most-steps", min=1, metavar="N", help
 def main() -> None:
     """Run a command; every failure of ours is a message and an exit code, never a traceback."""
     try:
-        code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
+        code = app(sys.argv[1:] or ["--help"], prog_name="accelsim", standalone_mode=False)
         if code == INTERRUPTED:  # typer's way to return from a KeyboardInterrupt
             raise KeyboardInterrupt
         sys.exit(code if isinstance(code, int) else 0)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field
 
 from accelsim.errors import nearest
 from accelsim.spec.chip import (
@@ -22,34 +22,9 @@ from accelsim.spec.chip import (
     Multicast,
     Port,
 )
-from accelsim.units import DTYPES, Duration, Rate, parse_bytes, parse_duration, parse_frequency, parse_rate
+from accelsim.spec.quantities import Bytes, Capacity, Clock, Latency, RateLimit
+from accelsim.units import DTYPES, Duration, Rate
 
-Unlimited = Literal["unlimited"]
-
-
-def _quantity(parse: Callable[[str], Any], example: str, *, unlimited: bool = False) -> Any:
-    def read(value: Any) -> Any:
-        if unlimited and value == "unlimited":
-            return value
-        if not isinstance(value, str):
-            raise ValueError(f"{value!r} has no unit; write a quantity such as \"{example}\"")
-        return parse(value)
-
-    schema: dict[str, Any] = {"type": "string", "examples": [example, *(["unlimited"] if unlimited else [])]}
-    return BeforeValidator(read), WithJsonSchema(schema)
-
-
-_bytes_check, _bytes_schema = _quantity(parse_bytes, "64 KiB")
-_capacity_check, _capacity_schema = _quantity(parse_bytes, "64 KiB", unlimited=True)
-_rate_check, _rate_schema = _quantity(parse_rate, "16 B/cycle", unlimited=True)
-_duration_check, _duration_schema = _quantity(parse_duration, "100 cycles")
-_clock_check, _clock_schema = _quantity(parse_frequency, "1 GHz")
-
-Bytes = Annotated[int, _bytes_check, _bytes_schema]
-Capacity = Annotated[int | Unlimited, _capacity_check, _capacity_schema]
-RateLimit = Annotated[Rate | Unlimited, _rate_check, _rate_schema]
-Latency = Annotated[Duration, _duration_check, _duration_schema]
-Clock = Annotated[Fraction, _clock_check, _clock_schema]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_\-]*$", max_length=64)]
 Count = Annotated[int, Field(ge=1, le=1 << 20, strict=True)]
 

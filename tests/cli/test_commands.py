@@ -139,6 +139,7 @@ def refuse_to_simulate(*_: object) -> None:
 @pytest.mark.parametrize(("options", "said"), [
     (("--timeline", "t.bmp"), "--timeline: no picture format '.bmp'; allowed: .png, .svg, .pdf"),
     (("--timeline", "t"), "no picture format ''"),
+    (("--stall-bars", "t.jpg"), "--stall-bars: no picture format '.jpg'; allowed: .png, .svg, .pdf"),
     (("--timeline", "nowhere/t.png"), "--timeline: no folder nowhere"),
     (("--csv", "nowhere/t.csv"), "--csv: no folder nowhere"),
     (("--csv", "."), "is a folder; name a file"),
@@ -218,7 +219,8 @@ def test_a_saved_run_reports_the_same_bytes() -> None:
         first = accelsim(*arguments, "--save", name, "--json")
         assert accelsim("report", name, "--json").out == first.out
         assert accelsim("report", name).out == accelsim(*arguments).out
-    accelsim("report", "one", "--csv", "out.csv", "--timeline", "t.png", "--window", "0:500")
+    accelsim("report", "one", "--csv", "out.csv", "--timeline", "t.png", "--window", "0:500", "--stall-bars", "bars.svg")
+    assert "<svg" in Path("bars.svg").read_text(encoding="utf-8")
     assert Path("out.csv").stat().st_size
     assert Path("t.png").stat().st_size
 
@@ -398,3 +400,33 @@ def test_the_json_of_a_run_is_json_of_nothing_but_finite_numbers() -> None:
     def refuse(word: str) -> None:
         raise AssertionError(word)
     json.loads(accelsim(*RUN, "--json").out, parse_constant=refuse)
+
+
+# -- what a newcomer did ----------------------------------------------------------------------------------------------
+
+
+def test_saving_into_a_folder_of_other_files_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accelsim.cli.commands.run_workload", refuse_to_simulate)
+    Path("mine").mkdir()
+    Path("mine/chip.yaml").write_text("precious", encoding="utf-8")
+    ended = accelsim("run", "toy", GEMM, "--save", "mine", code=2)
+    assert "--save: mine holds other files" in ended.err
+    assert Path("mine/chip.yaml").read_text(encoding="utf-8") == "precious"
+
+
+def test_a_run_may_be_saved_over_an_earlier_one() -> None:
+    accelsim(*RUN, "--save", "one")
+    accelsim(*RUN, "--save", "one")
+
+
+def test_a_window_after_the_end_of_the_run_is_refused() -> None:
+    ended = accelsim("run", "toy", GEMM, "--window", "999999:9999999", "--timeline", "t.png", code=2)
+    assert "--window: gemm ends at cycle" in ended.err
+
+
+@pytest.mark.parametrize("override", [
+    'chip.levels.DRAM.latency="99999999999999999999999 cycles"', 'chip.levels.DRAM.latency="9999999999999999 cycles"',
+    'chip.levels.DRAM.bandwidth="0.00000000000001 B/s"', 'chip.levels.DRAM.granularity="99999999999999999999 B"',
+    'chip.levels.MAC.array.depth="99999999999999999999 cycles"', 'chip.clock="0.001 Hz"'])
+def test_quantities_beyond_reason_are_refused(override: str) -> None:
+    assert "allowed: " in accelsim("run", "toy", GEMM, "-o", override, code=2).err
