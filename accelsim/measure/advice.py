@@ -3,36 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from math import ceil
 
-from accelsim.measure.parts import Advice, PeCycles
+from accelsim.measure.parts import Advice, LaneReport, PeCycles
 from accelsim.spec.case import Case
 from accelsim.stalls import StallCause
-from accelsim.timeline import Traffic
+from accelsim.timeline import LaneKind, Traffic
 
 _TEXTS = {
     StallCause.DRAM_LATENCY: "more buffers, or larger tiles, would hide DRAM latency",
     StallCause.SRAM_LATENCY: "more buffers at the inner level would hide SRAM latency",
     StallCause.LINK_LATENCY: "more buffers, or larger tiles, would hide link latency",
-    StallCause.LINK_BANDWIDTH: "a wider link, or multicast, would help",
+    StallCause.LINK_BANDWIDTH: "a wider link, or sending equal sets once, would help",
     StallCause.WRITEBACK: "another slot for {output} would let the next tile start while the last one drains",
     StallCause.ARRAY_FILL_DRAIN: "longer passes (more streamed per stationary tile), or preloading under the pass, would hide "
                                  "the array's fill and drain",
     StallCause.SYNC: "the cores wait for each other: even out their work, or give shared tiles more buffers",
-    StallCause.ISSUE: "fewer, larger transfers would pay the set-up less often",
+    StallCause.ISSUE: "transfers wait to be issued: less set-up, larger transfers or more outstanding requests would help",
 }
 
 
-def advise(case: Case, cycles: int, stalls: Mapping[StallCause, int], pes: PeCycles,
-           culprits: Mapping[tuple[str, str, str], int], levels: Mapping[str, Mapping[str, Traffic]],
-           arrays: int) -> tuple[Advice, ...]:
-    """At most three pieces of advice, the largest stake first (cycles per array lane)."""
+def advise(case: Case, cycles: int, lanes: Mapping[str, LaneReport], stalls: Mapping[StallCause, int], pes: PeCycles,
+           culprits: Mapping[tuple[str, str, str], int], levels: Mapping[str, Mapping[str, Traffic]]) -> tuple[Advice, ...]:
+    """At most three pieces of advice, the largest stake first (cycles per array lane).
+
+    A stake is no more than the busiest of the other resources leaves: ports that stay as busy as they are bound what
+    anything but a faster port can win, arrays what a faster port can.
+    """
+    arrays = sum(lane.kind is LaneKind.ARRAY for lane in lanes.values())
     found: list[Advice] = []
     for cause, stalled in stalls.items():
         stake = stalled // max(1, arrays)
         if cause in _RATE_CAUSES:
             continue
         found.append(Advice(_TEXTS[cause].format(output=case.operator.output.name), stake))
-    found += _bandwidth(case, stalls, culprits, levels, arrays)
     each = case.chip.array.pe_count * case.chip.arrays
     if pes.shape:
         found.append(Advice(f"running steps leave {pes.shape / max(1, pes.useful + pes.shape):.0%} of their PEs without work: "
@@ -42,8 +47,17 @@ def advise(case: Case, cycles: int, stalls: Mapping[StallCause, int], pes: PeCyc
                             pes.ports // each))
     if pes.idle > each * cycles // 20:
         found.append(Advice("arrays are idle: spread the operator over more instances", pes.idle // each))
+    found = [replace(one, cycles=min(one.cycles, _left(cycles, lanes, array=False))) for one in found]
+    found += [replace(one, cycles=min(one.cycles, _left(cycles, lanes, array=True)))
+              for one in _bandwidth(case, stalls, culprits, levels, arrays)]
     found = [one for one in found if one.cycles > 0]
     return tuple(sorted(found, key=lambda one: (-one.cycles, one.text))[:3])
+
+
+def _left(cycles: int, lanes: Mapping[str, LaneReport], *, array: bool) -> int:
+    """Cycles in which the busiest array lane, or the busiest other lane, is not busy."""
+    busiest = max((lane.busy_cycles for lane in lanes.values() if (lane.kind is LaneKind.ARRAY) == array), default=0)
+    return cycles - ceil(busiest)
 
 
 _RATE_CAUSES = (StallCause.DRAM_BANDWIDTH, StallCause.SRAM_BANDWIDTH, StallCause.CONTENTION)

@@ -80,7 +80,7 @@ def measure(case: Case, timeline: Timeline, estimate: Estimate) -> OperatorRepor
     return OperatorReport(
         case.operator.name, case.operator.kind, case.operator.repeat, case, cycles, float(cycles / case.chip.clock_hz),
         case.operator.macs, utilization, stalls, phases, pes, levels, lanes, dict(timeline.link_bytes), bound_by,
-        advise(case, cycles, stalls, pes, culprits, levels, len(arrays)), culprits, estimate, check, dict(timeline.counts))
+        advise(case, cycles, lanes, stalls, pes, culprits, levels), culprits, estimate, check, dict(timeline.counts))
 
 
 def _lane(timeline: Timeline, number: int) -> LaneReport:

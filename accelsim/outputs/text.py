@@ -110,6 +110,8 @@ def workload_summary(report: RunReport) -> str:
             continue
         lines.append(f"{one.name[:width]:<{width}} {one.repeat:>3} {grouped(one.cycles):>13} {one.utilization:>6.1%} "
                      f"{one.busy:>6.1%} {one.crosscheck.ratio:>8.3f}  {one.bound_by}")
+    if not report.done:
+        return "\n".join([*lines, "", "no operator ran"])
     lines += ["", *headline(report.cycles, report.time_s, report.utilization, report.macs)]
     lines.append(f"estimated      {grouped(report.estimated_cycles)} cycles; measured is "
                  f"{report.cycles / max(1, report.estimated_cycles):.3f} x that")

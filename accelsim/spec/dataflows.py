@@ -89,6 +89,8 @@ def _needs(role: str) -> Callable[[Chip, Operator], str]:
             return f"{chip.name} runs {', '.join(chip.dataflows)} only"
         parts = Parts.of(operator)
         tensor = {"weight": parts.weight, "input": parts.input, "output": parts.output}[role]
+        if chip.array.tensors is not None and role in chip.array.tensors and tensor.role.value != role:
+            return f"no tensor has the role {role}; give one in the workload, such as `roles: {{{tensor.name}: {role}}}`"
         if chip.array.registers and _stationary(chip, tensor) is None:
             return f"{chip.array.name} cannot hold {role}s stationary"
         return ""
