@@ -7,12 +7,14 @@ from math import ceil
 from typing import NamedTuple
 
 from accelsim.spec.case import Case
-from accelsim.spec.chip import Access, Array, Link, Multicast
+from accelsim.spec.chip import Access, Array, ArrayModel, Link, Multicast
 from accelsim.spec.operator import Role, Tensor
 
 
 class Station(NamedTuple):
-    """A port or a link that a transfer passes. ``side``: whose load it carries."""
+    """A port or a link that a transfer passes. ``side``: whose load it carries. ``least_bytes``: what passes if anything
+    does: a systolic array shifts all its registers, however ragged the tile.
+    """
 
     name: str
     side: str
@@ -20,12 +22,13 @@ class Station(NamedTuple):
     latency_cycles: int
     granularity_bytes: int = 1
     setup_cycles: int = 0
+    least_bytes: int = 0
 
     def service(self, size_bytes: int) -> Fraction:
         """Cycles that the station is busy with so many bytes: rounded up to granules, then to sixteenths of a cycle."""
         if self.rate is None or not size_bytes:
             return Fraction(0)
-        granules = -(-size_bytes // self.granularity_bytes) * self.granularity_bytes
+        granules = -(-max(size_bytes, self.least_bytes) // self.granularity_bytes) * self.granularity_bytes
         return Fraction(ceil(granules * 16 / self.rate), 16)
 
 
@@ -86,17 +89,19 @@ def _memory(case: Case, entry: int, tensor: Tensor, access: Access, side: str) -
     name = port_name(case, entry, tensor, access)
     if memory is None:
         array = case.chip.array
-        return Station(name, side, _preload(array, case, tensor) if access is Access.FILL else array.results, 0)
+        rate = _preload(array, tensor) if access is Access.FILL else array.results
+        dtype = case.operator.accumulator if tensor.role is Role.OUTPUT else tensor.dtype
+        least = -(-array.pe_count * dtype.bits // 8) if array.model is ArrayModel.SYSTOLIC else 0
+        return Station(name, side, rate, 0, least_bytes=least)
     port = memory.port(access, tensor)
     return Station(name, side, port.rate if port else None, memory.latency_cycles, memory.granularity_bytes)
 
 
-def _preload(array: Array, case: Case, tensor: Tensor) -> Fraction | None:
+def _preload(array: Array, tensor: Tensor) -> Fraction | None:
     """Rate into the stationary registers; by rows it is one word for each column and cycle."""
     if not array.preload_row:
         return array.preload
-    bits = case.operator.accumulator.bits if tensor.role is Role.OUTPUT else tensor.dtype.bits
-    return Fraction(array.extent("x") * bits, 8)
+    return Fraction(array.extent("x") * tensor.dtype.bits, 8)
 
 
 def _link(case: Case, link: Link) -> Station:

@@ -199,7 +199,10 @@ def check_files(files: Files) -> None:
 
 
 def write_text(path: Path, content: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all; a device or a pipe is written to as it is."""
+    if path.exists() and not path.is_file():
+        path.write_text(content, encoding="utf-8")
+        return
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.write_text(content, encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from accelsim.analytic.auto import AUTO
 from accelsim.errors import Fault, SpecError, nearest
 from accelsim.measure.metrics import METRICS
 from accelsim.outputs.formats import FORMATS
@@ -63,13 +64,28 @@ def explain(name: str) -> int:
         print(f"{dataflow.name} (dataflow)\n  {(dataflow.write.__doc__ or '').strip()}")
     elif kind is not None:
         print(f"{kind.word} (operator)\n  {(kind.body.__doc__ or '').strip()}\n  dims {' '.join(kind.dims)}")
+    elif word == AUTO:
+        print(f"{AUTO} (dataflow, the default)\n  Each named dataflow that the chip can run, with its closed-form tiles; the one "
+              "with the fewest estimated cycles,\n  ties by listed order. Tiles are as large as fit, which is not always "
+              "fastest: with few large tiles less overlaps.")
+    elif word in shipped("workloads"):
+        _explain_workload(word)
     elif word in shipped("chips") or word.endswith((".yaml", ".yml")):
         _explain_chip(word)
     else:
         known = [*(one.name for one in METRICS), *(one.code for one in StallCause), *(one.code for one in Phase),
-                 *(one.name for one in DATAFLOWS), *(one.word for one in OPERATOR_KINDS), *shipped("chips")]
+                 *(one.name for one in DATAFLOWS), *(one.word for one in OPERATOR_KINDS), AUTO,
+                 *shipped("chips"), *shipped("workloads")]
         raise bad_word("explain", name, known)
     return 0
+
+
+def _explain_workload(name: str) -> None:
+    workload = read_workload(name)
+    print(f"{workload.name} (workload)\n  {workload.description}\n\noperators, in order")
+    for one in workload.operators:
+        dims = " ".join(f"{dim}={size}" for dim, size in one.dims.items())
+        print(f"  {one.name:<24} {one.kind} x {one.repeat}: {dims}; {one.macs:,} MACs each")
 
 
 def _explain_chip(name: str) -> None:

@@ -213,6 +213,8 @@ def _located(name: str, kind: str) -> Located:
         path = known[name]
     elif not _is_file(path):
         what = kind.removesuffix("s")
+        if name and _holds(path.is_dir):
+            raise SpecError([Fault(name, 0, 0, "", f"is a folder; name a {what} file")])
         raise SpecError([Fault(name, 0, 0, "", f"no {what} of that name and no such file",
                                ", ".join(known) + (" or a path" if known else "a path"), nearest(name, list(known)))])
     try:
@@ -227,8 +229,12 @@ def _located(name: str, kind: str) -> Located:
 
 def _is_file(path: Path) -> bool:
     """Whether a file is there; a name that is too long for one is none."""
+    return _holds(path.is_file)
+
+
+def _holds(question: Callable[[], bool]) -> bool:
     try:
-        return path.is_file()
+        return question()
     except OSError:
         return False
 
