@@ -29,12 +29,17 @@ class ArrayState:
         self.free = 0
         self.running = False
         self.first_start = -1
+        self._totals = [0, 0, 0, 0]
+        self._read = [0] * len(self.node.feeds)
+        self._written = [0] * len(self.node.feeds)
+        self._ported = any(number >= 0 for number in (*self.node.read_resources, *self.node.write_resources))
+        self._places = {station: place for place, station in enumerate(self.node.feeds)}
 
     def reads(self, station: int, seq: int) -> int:
         """Whether a block to come reads a residency of a station, or one before it (1 or 0)."""
         if self.block is None:
             return 0
-        return int(self.block.operands[self.node.feeds.index(station)] <= seq)
+        return int(self.block.operands[self._places[station]] <= seq)
 
     def try_start(self) -> bool:
         """Start the next block when the array is free and every operand's residency is ready; whether it did."""
@@ -79,6 +84,8 @@ class ArrayState:
 
     def _book_ports(self, block: Block, now: int) -> int:
         """Book operand and result ports at the start; the hold is the array's, or that of the slowest port."""
+        if not self._ported:
+            return block.hold
         machine = self.machine
         end = (now + block.hold) * TICKS
         for resources, sizes in ((self.node.read_resources, block.reads), (self.node.write_resources, block.writes)):
@@ -120,6 +127,7 @@ class ArrayState:
 
     def close(self) -> None:
         """The run is over: how the array spent the time from its last step to the arrival of its last results."""
+        self._settle()
         final: Residency | None = None
         station = self.node.feeds[self.machine.network.output]
         while station >= 0:
@@ -148,17 +156,24 @@ class ArrayState:
             raise SimulatorBug(f"blame of {self.lane} leaves {since:,} to {at:,} unexplained")
 
     def _account(self, block: Block, hold: int) -> None:
+        self.machine.macs += block.macs
+        self._totals[0] += 1
+        self._totals[1] += block.passes
+        self._totals[2] += hold
+        self._totals[3] += block.hold
+        for place, size in enumerate(block.all_reads):
+            self._read[place] += size
+        for place, size in enumerate(block.all_writes):
+            self._written[place] += size
+
+    def _settle(self) -> None:
+        """Hand what was counted to the recorder, once."""
         machine = self.machine
-        machine.macs += block.macs
-        counts = machine.recorder.counts
-        for name, amount in (("blocks", 1), ("passes", block.passes), ("hold_cycles", hold),
-                             ("array_cycles", block.hold)):
-            counts[name] = counts.get(name, 0) + amount
-        for place, station in enumerate(self.node.feeds):
-            reads, writes = block.all_reads[place], block.all_writes[place]
+        for name, amount in zip(("blocks", "passes", "hold_cycles", "array_cycles"), self._totals, strict=True):
+            machine.recorder.count(name, amount)
+        for station, reads, writes in zip(self.node.feeds, self._read, self._written, strict=True):
             if reads or writes:
                 spec = machine.network.stations[station]
-                key = (spec.level, machine.network.tensors[spec.tensor])
-                traffic = machine.recorder.traffic.setdefault(key, Traffic())
+                traffic = machine.recorder.traffic.setdefault((spec.level, machine.network.tensors[spec.tensor]), Traffic())
                 traffic.array_read_bytes += reads
                 traffic.array_write_bytes += writes

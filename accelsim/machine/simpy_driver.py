@@ -74,6 +74,7 @@ class Machine:
         self.network = network
         self.recorder = recorder
         self.env = simpy.Environment()
+        self.now = 0
         depth = 4 + 2 * sum(station.buffers for station in network.stations) + 4 * len(network.arrays)
         self.resources = [ResourceState(resource, depth) for resource in network.resources]
         self.blame = Blame(network)
@@ -92,11 +93,6 @@ class Machine:
         self.events = 0
         self.blocks = 0
 
-    @property
-    def now(self) -> int:
-        """The current cycle."""
-        return self.env.now  # type: ignore[return-value]  # only whole cycles are scheduled
-
     def _station(self, number: int, spec: Station, schedule: Schedule) -> StationState:
         if spec.parent >= 0:
             name = self.network.tensors[spec.tensor]
@@ -112,11 +108,13 @@ class Machine:
         env = self.env
         self._due = True
         while True:
-            if self._due and env.peek() > env.now:
+            upcoming = env.peek()
+            if self._due and upcoming > self.now:
                 self._arbitrate()
-            elif env.peek() == math.inf:
+            elif upcoming == math.inf:
                 break
             else:
+                self.now = int(upcoming)
                 env.step()
         if any(array.block is not None for array in self.arrays) or any(s.next is not None or s.draining
                                                                         for s in self.stations):
@@ -142,7 +140,7 @@ class Machine:
         It is called with SimPy's event, which it need not read.
         """
         self.events += 1
-        delay = cycle - self.env.now
+        delay = cycle - self.now
         if delay:
             simpy.Timeout(self.env, delay).callbacks.append(happen)
         else:
@@ -236,13 +234,22 @@ class Machine:
 
     def _owed(self, station: StationState, seq: int) -> int:
         """Residencies of children, claimed from an earlier residency, whose drains will go to this one."""
-        return sum(1 for child in station.spec.children for one in self.stations[child].owing if one.sink == seq)
+        owed = 0
+        for child in station.spec.children:
+            if self.stations[child].owing:
+                owed += sum(one.sink == seq for one in self.stations[child].owing)
+        return owed
 
     def _unread(self, station: StationState, seq: int) -> int:
         """Readers that have not gone past a residency of a station."""
-        nested = sum(1 for child in station.spec.children
-                     if (reading := self.stations[child].reading) is not None and reading <= seq)
-        return nested + sum(self.arrays[array].reads(station.number, seq) for array in station.spec.arrays)
+        unread = 0
+        for child in station.spec.children:
+            reading = self.stations[child].reading
+            if reading is not None and reading <= seq:
+                unread += 1
+        for array in station.spec.arrays:
+            unread += self.arrays[array].reads(station.number, seq)
+        return unread
 
     def _advance(self, station: StationState) -> None:
         """Look at the station's next stay; the parent's residencies that it goes past have one reader fewer to come."""

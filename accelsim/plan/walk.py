@@ -22,7 +22,7 @@ class Image(Protocol[Sets_co]):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Visit(Generic[Sets_co]):
     """A tile's stay: from its first step to the last before it changes, in the level's global step numbers.
 
