@@ -120,8 +120,9 @@ class Schedule:
         inside = [self.steps_between(feed, entry) for feed in feeds]
         base = own.bases[0]
         work = self.work
-        for step, position, _, _ in steps(case.nest, case.nest.temporal_above(entry), base):
-            part = work.at(position, base)
+        for now in steps(case.nest, case.nest.temporal_above(entry), base):
+            step = now.number
+            part = work.at(now.position, base)
             reads, writes, all_reads, all_writes = self._bytes(part)
             yield Block(step, part.iterations * case.interval_cycles, part.passes, part.macs,
                         tuple([look.at(step // each) for look, each in zip(looks, inside, strict=True)]),

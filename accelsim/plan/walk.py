@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from math import prod
+from typing import Generic, Protocol, TypeVar
 
 from accelsim.spec.nest import Nest, NestLoop
 
@@ -46,16 +47,19 @@ def weights(loops: Sequence[NestLoop]) -> list[int]:
     return made
 
 
-class Step(NamedTuple):
+class Step:
     """Where a walk stands: global step, positions along the lines, and each loop's index and its iterations here.
 
-    The lists are reused from step to step: read them, do not keep them.
+    It is the same object from step to step: read it, do not keep it.
     """
 
-    number: int
-    position: list[int]
-    indices: list[int]
-    limits: list[int]
+    __slots__ = ("index", "limit", "number", "position")
+
+    def __init__(self, position: list[int], index: list[int], limit: list[int]) -> None:
+        self.number = 0
+        self.position = position
+        self.index = index
+        self.limit = limit
 
 
 def steps(nest: Nest, loops: Sequence[NestLoop], base: Sequence[int]) -> Iterator[Step]:
@@ -68,22 +72,32 @@ def steps(nest: Nest, loops: Sequence[NestLoop], base: Sequence[int]) -> Iterato
     count = len(loops)
     index = [0] * count
     limit = [_limit(loop, position, extents) for loop in loops]
-    step = 0
+    ragged = _ragged(loops, base, extents)
+    step = Step(position, index, limit)
     while True:
-        yield Step(step, position, index, limit)
+        yield step
         j = count - 1
         while j >= 0 and index[j] + 1 >= limit[j]:
             position[loops[j].line] -= index[j] * loops[j].stride
-            step -= index[j] * weight[j]
+            step.number -= index[j] * weight[j]
             index[j] = 0
             j -= 1
         if j < 0:
             return
         index[j] += 1
         position[loops[j].line] += loops[j].stride
-        step += weight[j]
-        for i in range(j + 1, count):
-            limit[i] = _limit(loops[i], position, extents)
+        step.number += weight[j]
+        for i in ragged:
+            if i > j:
+                limit[i] = _limit(loops[i], position, extents)
+
+
+def _ragged(loops: Sequence[NestLoop], base: Sequence[int], extents: Sequence[int]) -> list[int]:
+    """The loops along lines where some iteration would start past the edge: only theirs can be cut."""
+    furthest = list(base)
+    for loop in loops:
+        furthest[loop.line] += (loop.bound - 1) * loop.stride
+    return [i for i, loop in enumerate(loops) if furthest[loop.line] >= extents[loop.line]]
 
 
 def _limit(loop: NestLoop, position: Sequence[int], extents: Sequence[int]) -> int:
@@ -108,18 +122,22 @@ def visits(nest: Nest, image: Image[Sets_co], loops: Sequence[NestLoop], base: S
     tile: tuple[Sets_co, ...] | None = None
     held: tuple[Sets_co, ...] | None = None
     returns = complete = False
-    for step, position, index, limit in steps(nest, outer, base):
+    inside = scale if depth else prod(loop.bound for loop in loops)
+    last_inside = inside - 1 if not _ragged(loops, base, extents) else None
+    for step in steps(nest, outer, base):
+        position, index, limit = step.position, step.index, step.limit
         now = image.at(position)
-        ending = step * scale + _last_inside(inner, rest[depth:], position, extents)
-        whole = all(index[i] + 1 == limit[i] for i in fixed)
+        start = step.number * scale
+        ending = start + (last_inside if last_inside is not None else _last_inside(inner, rest[depth:], position, extents))
+        whole = all([index[i] + 1 == limit[i] for i in fixed])
         if tile is not None and _same(now, tile):
             last, complete = ending, whole
             continue
         if tile is not None:
             yield Visit(first, last, tile, held, returns, complete)
             held = tile
-        first, last, tile = step * scale, ending, now
-        returns, complete = any(index[i] for i in fixed), whole
+        first, last, tile = start, ending, now
+        returns, complete = any([index[i] for i in fixed]), whole
     if tile is not None:
         yield Visit(first, last, tile, held, returns, complete)
 
