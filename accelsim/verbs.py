@@ -12,7 +12,7 @@ from pathlib import Path
 from accelsim.analytic.auto import AUTO, check_name, write
 from accelsim.analytic.estimate import estimate
 from accelsim.analytic.result import Estimate
-from accelsim.errors import AccelsimError, Fault, LimitExceeded, SpecError
+from accelsim.errors import Fault, LimitExceeded, SpecError
 from accelsim.machine.simulate import simulate
 from accelsim.measure.report import Failed, OperatorReport, RunReport, measure
 from accelsim.plan.schedule import Schedule
@@ -191,4 +191,4 @@ def estimates(chip: str, workload: str, options: Options) -> tuple[Asked, Iterab
     return asked, [item if isinstance(item, Unmapped) else (item, estimate(item)) for item in asked.cases]
 
 
-__all__ = ["AccelsimError", "Finished", "Options", "ask", "estimates", "load", "run", "save"]
+__all__ = ["MOST_STEPS", "Finished", "Options", "ask", "estimates", "load", "run", "save"]

@@ -15,7 +15,7 @@ from accelsim.measure.report import Failed, RunReport
 from accelsim.outputs import results, table, text
 from accelsim.spec.read import Unmapped, read_workload
 from accelsim.timeline import RecordOptions
-from accelsim.verbs import Finished, Options, estimates, load, save
+from accelsim.verbs import MOST_STEPS, Finished, Options, estimates, load, save
 from accelsim.verbs import failed as failed_report
 from accelsim.verbs import run as run_workload
 
@@ -29,7 +29,7 @@ class Asking:
     mapping: str | None
     dataflow: str
     overrides: tuple[str, ...]
-    most_steps: int = 5_000_000
+    most_steps: int = MOST_STEPS
 
     def options(self, record: RecordOptions | None = None) -> Options:
         """As the verbs take it."""

@@ -7,7 +7,7 @@ inside them and shrunk until they fit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil, isqrt, prod
 
 from accelsim.spec.chip import Chip
@@ -62,7 +62,6 @@ class _Draft:
     spatial: list[dict[str, list[tuple[str, int]]]]
     orders: list[tuple[str, ...]]
     stationary: Tensor | None = None
-    streamed: tuple[str, ...] = field(default=())
 
     @property
     def array(self) -> int:
@@ -159,7 +158,7 @@ def _drafted(chip: Chip, operator: Operator, across: dict[str, tuple[str, ...]],
     array = len(chip.levels)
     entry, axes = grid(chip)
     draft = _Draft(chip, operator, [dict(operator.dims)] + [{} for _ in range(entries - 1)],
-                   [{} for _ in range(entries)], [order] * entries, stationary, streamed)
+                   [{} for _ in range(entries)], [order] * entries, stationary)
     taken: Tile = {}
     for axis, _ in axes:
         draft.spatial[entry][axis] = _spread(operator, across.get(axis, ()), rooms[axis], taken)
@@ -168,9 +167,7 @@ def _drafted(chip: Chip, operator: Operator, across: dict[str, tuple[str, ...]],
         draft.tiles[place] = {dim: draft.inner(place, dim) for dim in operator.dims}
     if local is not None and 0 < entry + 1 < array:
         _grow_local(draft, entry + 1, local)
-        finish = tuple(dim for dim in order if dim in operator.output.dims) + tuple(
-            dim for dim in order if dim not in operator.output.dims)
-        draft.orders[:entry] = [finish] * entry
+        draft.orders[:entry] = [_finishing(operator, order)] * entry
     else:
         for place in range(1, array):
             _grow(draft, place, draft.tiles[place - 1])
@@ -179,10 +176,13 @@ def _drafted(chip: Chip, operator: Operator, across: dict[str, tuple[str, ...]],
         outer = draft.tiles[array - 1]
         for dim in streamed:
             draft.tiles[array][dim] = ceil(outer[dim] / draft.parallel(array - 1, dim)) if array else 1
-        finish = tuple(dim for dim in order if dim in operator.output.dims) + tuple(
-            dim for dim in order if dim not in operator.output.dims)
-        draft.orders[:array - 1] = [finish] * (array - 1)
+        draft.orders[:array - 1] = [_finishing(operator, order)] * (array - 1)
     return draft
+
+
+def _finishing(operator: Operator, order: tuple[str, ...]) -> tuple[str, ...]:
+    """The order with the reduction inside everything else, so that results are finished before the next begin."""
+    return (*(dim for dim in order if dim in operator.output.dims), *(dim for dim in order if dim not in operator.output.dims))
 
 
 def _cores(draft: _Draft, grid: int, taken: Tile) -> None:
