@@ -8,9 +8,22 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from accelsim.kernels.columns import (
+    BLOCK_KIND,
+    BLOCK_OPERANDS,
+    BLOCK_STEP,
+    STAY_DRAIN,
+    STAY_FILL,
+    STAY_FIRST,
+    STAY_LAST,
+    STAY_REFILL,
+    STAY_SINK,
+    STAY_SOURCE,
+)
 from accelsim.machine.network import build_network
 from accelsim.machine.simpy_driver import Machine
-from accelsim.plan.schedule import Schedule
+from accelsim.plan.moves import Load
+from accelsim.plan.schedule import Schedule, Work
 from accelsim.spec.affine import parse_affine
 from accelsim.spec.build import make_case
 from accelsim.spec.case import Case
@@ -223,6 +236,45 @@ def from_files(chip_name: str, workload: str, mapping: str, *overrides: str) -> 
 
 
 # -- runs -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stay:
+    """A row of the plan, in words."""
+
+    first: int
+    last: int
+    source: int
+    sink: int
+    fill: Load | None
+    drain: Load | None
+    refill: bool
+
+
+def stays(schedule: Schedule, entry: int, tensor: str, unit: int) -> list[Stay]:
+    """All stays of a station."""
+    stream, found = schedule.stays(entry, tensor, unit), []
+    while len(rows := stream.rows()):
+        loads = schedule.loads(entry, tensor)
+        for row in rows.tolist():
+            found.append(Stay(row[STAY_FIRST], row[STAY_LAST], row[STAY_SOURCE], row[STAY_SINK], loads[row[STAY_FILL]],
+                              loads[row[STAY_DRAIN]], bool(row[STAY_REFILL])))
+    return found
+
+
+@dataclass(frozen=True)
+class Block:
+    """A row of an array's work, in words."""
+
+    step: int
+    operands: tuple[int, ...]
+    work: Work
+
+
+def blocks(schedule: Schedule, unit: int) -> list[Block]:
+    """All blocks of an array unit."""
+    return [Block(row[BLOCK_STEP], tuple(row[BLOCK_OPERANDS:]), schedule.works[row[BLOCK_KIND]])
+            for rows in schedule.blocks(unit) for row in rows.tolist()]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,13 @@ INTS = types.Array(types.int64, 1, "A", readonly=True)
 """One axis of int64, read only and in any stride: a column of a table passes without a copy."""
 NEW_INTS_3 = types.Array(types.int64, 3, "C")
 """Three axes of int64, made by the kernel."""
+READ_1 = types.Array(types.int64, 1, "C", readonly=True)
+READ_2 = types.Array(types.int64, 2, "C", readonly=True)
+"""Rows of int64 that a kernel reads; what may be written passes too."""
+WRITE_1 = types.Array(types.int64, 1, "C")
+WRITE_2 = types.Array(types.int64, 2, "C")
+WRITE_3 = types.Array(types.int64, 3, "C")
+"""Rows of int64 that a kernel writes to."""
 
 
 def kernel(signature: object) -> Callable[[Callable[P, R]], Callable[P, R]]:

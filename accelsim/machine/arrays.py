@@ -7,8 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from accelsim.errors import SimulatorBug
-from accelsim.machine.state import Ahead, Piece, Residency, Run, whole_cycle
-from accelsim.plan.schedule import Block
+from accelsim.kernels.columns import BLOCK_KIND, BLOCK_OPERANDS
+from accelsim.machine.state import Piece, Residency, Run, service_ticks
+from accelsim.plan.schedule import Schedule, Work
 from accelsim.stalls import Phase, StallCause
 from accelsim.timeline import BUSY_STATE, TICKS, Traffic, stall_state
 
@@ -17,29 +18,30 @@ if TYPE_CHECKING:
 
 
 class ArrayState:
-    """One unit of the array. ``block`` is the next to run, None at the end."""
+    """One unit of the array. ``block`` is the next to run, in the plan's columns, None at the end."""
 
-    def __init__(self, machine: Machine, number: int, blocks: Iterator[Block]) -> None:
+    def __init__(self, machine: Machine, number: int, schedule: Schedule) -> None:
         self.machine = machine
         self.number = number
         self.node = machine.network.arrays[number]
         self.lane = machine.network.array_lanes[number].name
-        self._blocks = blocks
-        self.block: Block | None = next(blocks, None)
+        self._works = schedule.works
+        self._blocks: Iterator[list[int]] = (row for rows in schedule.blocks(self.node.unit) for row in rows.tolist())
+        self.block: list[int] | None = next(self._blocks, None)
         self.free = 0
         self.running = False
         self.first_start = -1
-        self._totals = [0, 0, 0, 0]
-        self._read = [0] * len(self.node.feeds)
-        self._written = [0] * len(self.node.feeds)
+        self._done: dict[int, int] = {}
+        self._held_cycles = 0
         self._ported = any(number >= 0 for number in (*self.node.read_resources, *self.node.write_resources))
-        self._places = {station: place for place, station in enumerate(self.node.feeds)}
+        self._columns = {station: BLOCK_OPERANDS + place for place, station in enumerate(self.node.feeds)}
+        self._feeds = [(machine.stations[station], BLOCK_OPERANDS + place) for place, station in enumerate(self.node.feeds)]
 
     def reads(self, station: int, seq: int) -> int:
         """Whether a block to come reads a residency of a station, or one before it (1 or 0)."""
         if self.block is None:
             return 0
-        return int(self.block.operands[self._places[station]] <= seq)
+        return int(self.block[self._columns[station]] <= seq)
 
     def try_start(self) -> bool:
         """Start the next block when the array is free and every operand's residency is ready; whether it did."""
@@ -47,72 +49,84 @@ class ArrayState:
         if block is None or self.running:
             return False
         operands = []
-        for station, seq in zip(self.node.feeds, block.operands, strict=True):
-            residency = self.machine.stations[station].live.get(seq)
+        for station, column in self._feeds:
+            residency = station.live.get(block[column])
             if residency is None or residency.ready < 0:
                 return False
             operands.append(residency)
         self._start(block, operands)
         return True
 
-    def _start(self, block: Block, operands: list[Residency]) -> None:
+    def _start(self, block: list[int], operands: list[Residency]) -> None:
         machine, now = self.machine, self.machine.now
         if now > self.free:
             self._waited(operands, now)
         if self.first_start < 0:
             self.first_start = now
-        hold = self._book_ports(block, now)
-        run = Run(self.number, now, now + hold, now + hold + self.node.latency_cycles)
-        machine.recorder.row(self.number, now * TICKS, run.hold_end * TICKS, BUSY_STATE, machine.network.output)
-        self._account(block, hold)
+        kind = block[BLOCK_KIND]
+        work = self._works[kind]
+        hold = self._book_ports(work, now) if self._ported else work.hold
+        self._done[kind] = self._done.get(kind, 0) + 1
+        self._held_cycles += hold
+        machine.macs += work.macs
         early: list[Residency] = []
         late: list[Residency] = []
         for residency in operands:
             residency.readers += 1
-            spec = machine.network.stations[residency.station]
-            is_late = spec.tensor == machine.network.output or spec.late_release
-            (late if is_late else early).append(residency)
+            station = residency.station
+            (late if station.output or station.spec.late_release else early).append(residency)
+        end = now + hold
+        run = Run(self.number, end, early, late)
+        machine.recorder.row(self.number, now * TICKS, end * TICKS, BUSY_STATE, machine.network.output)
         self.running = True
-        self.free = run.hold_end
-        machine.finished = max(machine.finished, run.output_end)  # where the array writes the home, nothing drains
+        self.free = end
+        latency = self.node.latency_cycles
+        machine.finished = max(machine.finished, end + latency)  # where the array writes the home, nothing drains
         self._advance(block)
-        if self.node.latency_cycles == 0:
-            machine.at(run.hold_end, partial(self._held, run, early + late))
+        if latency:
+            machine.at(end, partial(self._held, run))
+            machine.at(end + latency, partial(self._release, run))
         else:
-            machine.at(run.hold_end, partial(self._held, run, early))
-            machine.at(run.output_end, partial(self._release, run, late))
+            machine.at(end, partial(self._ended, run))
 
-    def _book_ports(self, block: Block, now: int) -> int:
+    def _book_ports(self, work: Work, now: int) -> int:
         """Book operand and result ports at the start; the hold is the array's, or that of the slowest port."""
-        if not self._ported:
-            return block.hold
         machine = self.machine
-        end = (now + block.hold) * TICKS
-        for resources, sizes in ((self.node.read_resources, block.reads), (self.node.write_resources, block.writes)):
+        end = (now + work.hold) * TICKS
+        for resources, sizes in ((self.node.read_resources, work.reads), (self.node.write_resources, work.writes)):
             for label, (number, size) in enumerate(zip(resources, sizes, strict=True)):
                 if number >= 0 and size:
-                    start, stop = machine.resources[number].book(now, size, 0)
-                    machine.resources[number].recent.append(Ahead(whole_cycle(start), whole_cycle(stop), label, -1))
-                    machine.recorder.row(len(machine.network.arrays) + number, start, stop, BUSY_STATE, label)
+                    resource = machine.transfers.resources[number]
+                    start = max(now * TICKS, resource.free)
+                    resource.free = stop = start + service_ticks(machine.network.resources[number], size, 0)
+                    resource.recent.append((-(-start // TICKS), -(-stop // TICKS), label, -1))
+                    machine.recorder.row(resource.lane, start, stop, BUSY_STATE, label)
                     end = max(end, stop)
-        return whole_cycle(end) - now
+        return -(-end // TICKS) - now
 
-    def _advance(self, block: Block) -> None:
-        self.block = next(self._blocks, None)
-        for place, station in enumerate(self.node.feeds):
-            left = block.operands[place]
-            reading = self.block.operands[place] if self.block is not None else None
+    def _advance(self, block: list[int]) -> None:
+        self.block = following = next(self._blocks, None)
+        for station, column in self._feeds:
+            left = block[column]
+            reading = following[column] if following is not None else None
             if reading != left:
-                self.machine.pass_by(station, left, reading)
+                station.pass_by(left, reading)
 
-    def _held(self, run: Run, operands: list[Residency], _: object = None) -> None:
+    def _held(self, run: Run, _: object) -> None:
         self.running = False
-        self._release(run, operands)
-        self.machine.wake_array(self.number)
+        for residency in run.early:
+            residency.station.reader_done(residency, run)
+        self.machine.wake_array(self)
 
-    def _release(self, run: Run, operands: list[Residency], _: object = None) -> None:
-        for residency in operands:
-            self.machine.reader_done(residency, run)
+    @staticmethod
+    def _release(run: Run, _: object) -> None:
+        for residency in run.late:
+            residency.station.reader_done(residency, run)
+
+    def _ended(self, run: Run, _: object) -> None:
+        """The hold is over, and nothing comes after it."""
+        self._held(run, None)
+        self._release(run, None)
 
     # -- where the cycles went ----------------------------------------------------------------------------------
 
@@ -122,7 +136,7 @@ class ArrayState:
         if last.ready != now:
             raise SimulatorBug(f"array {self.lane} waited until {now:,} though all was ready at {last.ready:,}")
         phase = Phase.START if self.first_start < 0 else Phase.STEADY
-        label = self.machine.network.stations[last.station].tensor
+        label = last.station.spec.tensor
         self._record(self.machine.blame.ready(last, self.free, now, self.number), self.free, now, phase, label)
 
     def close(self) -> None:
@@ -155,25 +169,18 @@ class ArrayState:
         if at != since:
             raise SimulatorBug(f"blame of {self.lane} leaves {since:,} to {at:,} unexplained")
 
-    def _account(self, block: Block, hold: int) -> None:
-        self.machine.macs += block.macs
-        self._totals[0] += 1
-        self._totals[1] += block.passes
-        self._totals[2] += hold
-        self._totals[3] += block.hold
-        for place, size in enumerate(block.all_reads):
-            self._read[place] += size
-        for place, size in enumerate(block.all_writes):
-            self._written[place] += size
-
     def _settle(self) -> None:
-        """Hand what was counted to the recorder, once."""
+        """Hand what was done to the recorder, once."""
         machine = self.machine
-        for name, amount in zip(("blocks", "passes", "hold_cycles", "array_cycles"), self._totals, strict=True):
-            machine.recorder.count(name, amount)
-        for station, reads, writes in zip(self.node.feeds, self._read, self._written, strict=True):
-            if reads or writes:
-                spec = machine.network.stations[station]
-                traffic = machine.recorder.traffic.setdefault((spec.level, machine.network.tensors[spec.tensor]), Traffic())
-                traffic.array_read_bytes += reads
-                traffic.array_write_bytes += writes
+        machine.recorder.count("hold_cycles", self._held_cycles)
+        for kind, times in self._done.items():
+            work = self._works[kind]
+            machine.recorder.count("blocks", times)
+            machine.recorder.count("passes", work.passes * times)
+            machine.recorder.count("array_cycles", work.hold * times)
+            for station, reads, writes in zip(self.node.feeds, work.all_reads, work.all_writes, strict=True):
+                if reads or writes:
+                    spec = machine.network.stations[station]
+                    traffic = machine.recorder.traffic.setdefault((spec.level, machine.network.tensors[spec.tensor]), Traffic())
+                    traffic.array_read_bytes += reads * times
+                    traffic.array_write_bytes += writes * times

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from accelsim.machine.network import Network
-from accelsim.machine.state import DRAIN, SLOT, SOURCE, Leg, Piece, Residency, Run
+from accelsim.machine.state import SOURCE, Booking, Leg, Piece, Residency, Run
 from accelsim.stalls import StallCause
 
 WRITEBACK, SYNC, FILL_DRAIN = StallCause.WRITEBACK, StallCause.SYNC, StallCause.ARRAY_FILL_DRAIN
@@ -45,13 +45,13 @@ class Blame:
                 yield from self._transfer(node.fill, node.ready)
                 first = _first(node.fill)
                 if first.requested > node.claimed:
-                    yield Piece(SYNC, node.claimed, first.requested, self._network.stations[node.station].level, "multicast")
-            why = node.claim_why
-            if why.kind == SOURCE and why.who is not None:
-                node = why.who
+                    yield Piece(SYNC, node.claimed, first.requested, node.station.spec.level, "multicast")
+            kind, who = node.why
+            if kind == SOURCE and who is not None:
+                node = who
                 continue
-            if why.kind in (SLOT, DRAIN) and why.who is not None:
-                yield from self._held(why.who, node.claimed, array, own_causes=False)
+            if who is not None:
+                yield from self._held(who, node.claimed, array, own_causes=False)
             return
 
     def _held(self, holder: Residency, until: int, array: int, *, own_causes: bool) -> Iterator[Piece]:
@@ -69,7 +69,7 @@ class Blame:
                 if own_causes:
                     yield from self._transfer(node.drain, until)
                 else:
-                    tensor = self._network.tensors[self._network.stations[node.station].tensor]
+                    tensor = self._network.tensors[node.station.spec.tensor]
                     yield Piece(WRITEBACK, first.requested, until, first.hops[-1].name if first.hops else "", tensor)
                 if first.requested > node.released:
                     yield Piece(SYNC, node.released, first.requested, "reduction", "other core")
@@ -93,47 +93,47 @@ class Blame:
         place = len(chain) - 1
         if place < 0:
             return
-        yield Piece(chain[place].hop.latency_cause, chain[place].through, until, chain[place].hop.name, "")
+        hop, _, _, _, through, _ = chain[place]
+        yield Piece(hop.latency_cause, through, until, hop.name, "")
         while place >= 0:
-            booking = chain[place]
-            before = chain[place - 1] if place else None
-            if before is None or booking.through == booking.end:
+            _, _, _, end, through, _ = chain[place]
+            if not place or through == end:
                 yield from self._served(chain, owners, place)
                 return
             # data came slower than this hop could pass it on: the hop before decided
-            yield Piece(before.hop.latency_cause, before.through, booking.through, before.hop.name, "")
+            before, _, _, _, passed, _ = chain[place - 1]
+            yield Piece(before.latency_cause, passed, through, before.name, "")
             place -= 1
 
-    def _served(self, chain: Sequence, owners: Sequence[Leg], place: int) -> Iterator[Piece]:  # type: ignore[type-arg]
+    def _served(self, chain: Sequence[Booking], owners: Sequence[Leg], place: int) -> Iterator[Piece]:
         """From the end of a hop's service back to the request: service, then first bytes and queues of the hops before."""
-        booking = chain[place]
-        resource = self._network.resources[booking.hop.resource] if booking.hop.resource >= 0 else None
-        if resource is not None:
-            served = min(booking.end, booking.start + booking.hop.setup_cycles)
-            yield Piece(resource.cause, served, booking.end, booking.hop.name, "")
-            yield Piece(StallCause.ISSUE, booking.start, served, booking.hop.name, "")
+        hop, _, start, end, _, _ = chain[place]
+        if hop.resource >= 0:
+            served = min(end, start + hop.setup_cycles)
+            yield Piece(self._network.resources[hop.resource].cause, served, end, hop.name, "")
+            yield Piece(StallCause.ISSUE, start, served, hop.name, "")
         while True:
-            booking = chain[place]
-            yield from self._queue(booking, owners[place])
+            yield from self._queue(chain[place], owners[place])
             if place == 0:
                 return
-            before = chain[place - 1]
-            yield Piece(before.hop.latency_cause, before.start, booking.arrival, before.hop.name, "")
+            before, _, start, _, _, _ = chain[place - 1]
+            yield Piece(before.latency_cause, start, chain[place][1], before.name, "")
             place -= 1
 
-    def _queue(self, booking, leg: Leg) -> Iterator[Piece]:  # type: ignore[no-untyped-def]
-        if booking.start <= booking.arrival or booking.hop.resource < 0:
+    def _queue(self, booking: Booking, leg: Leg) -> Iterator[Piece]:
+        hop, arrival, start, _, _, queue = booking
+        if start <= arrival or hop.resource < 0:
             return
-        cause = self._network.resources[booking.hop.resource].cause
-        end = booking.start
-        for ahead in booking.ahead:
-            own = ahead.label == leg.label and ahead.unit == leg.unit
-            whose = self._network.tensors[ahead.label] if ahead.label >= 0 else "array"
-            yield Piece(cause if own else StallCause.CONTENTION, max(ahead.start, booking.arrival), end,
-                        booking.hop.name, "" if own else whose)
-            end = max(ahead.start, booking.arrival)
-        if end > booking.arrival:
-            yield Piece(StallCause.CONTENTION, booking.arrival, end, booking.hop.name, "others")
+        cause = self._network.resources[hop.resource].cause
+        spec = leg.residency.station.spec
+        end = start
+        for since, _, label, unit in queue:
+            own = label == spec.tensor and unit == spec.unit
+            yield Piece(cause if own else StallCause.CONTENTION, max(since, arrival), end, hop.name,
+                        "" if own else self._network.tensors[label])
+            end = max(since, arrival)
+        if end > arrival:
+            yield Piece(StallCause.CONTENTION, arrival, end, hop.name, "others")
 
 
 def _parts(leg: Leg) -> list[Leg]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from accelsim.kernels.columns import BLOCK_OPERANDS, STAY_SOURCE
+
 if TYPE_CHECKING:
     from accelsim.machine.simpy_driver import Machine
 
@@ -26,7 +28,7 @@ def _waits(machine: Machine) -> dict[str, tuple[str, str]]:
     for array in machine.arrays:
         if array.block is None:
             continue
-        for station, seq in zip(array.node.feeds, array.block.operands, strict=True):
+        for station, seq in zip(array.node.feeds, array.block[BLOCK_OPERANDS:], strict=True):
             residency = machine.stations[station].live.get(seq)
             if residency is None or residency.ready < 0:
                 found[array.lane] = _station(machine, station), f"residency {seq} is not ready"
@@ -34,7 +36,7 @@ def _waits(machine: Machine) -> dict[str, tuple[str, str]]:
     for state in machine.stations:
         if state.next is None:
             continue
-        stay, reading, _ = state.next
+        reading = state.next[STAY_SOURCE]
         name = _station(machine, state.number)
         held = state.recent[0] if len(state.recent) == state.spec.buffers else None
         source = machine.stations[state.spec.parent].live.get(reading)
@@ -43,9 +45,9 @@ def _waits(machine: Machine) -> dict[str, tuple[str, str]]:
         elif held is not None and held.slot_free < 0:
             reader = next((machine.arrays[a].lane for a in state.spec.arrays if machine.arrays[a].block is not None),
                           next((_station(machine, child) for child in state.spec.children), "its drain"))
-            found[name] = reader, f"all {state.spec.buffers} slots are held; the oldest is residency {held.stay.seq}"
-        elif stay.after >= 0:
-            found[name] = f"the drain of residency {stay.after}", "its partial sums must be back first"
+            found[name] = reader, f"all {state.spec.buffers} slots are held; the oldest is residency {held.seq}"
+        elif state.after >= 0:
+            found[name] = f"the drain of residency {state.after}", "its partial sums must be back first"
     return found
 
 

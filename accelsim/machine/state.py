@@ -1,15 +1,17 @@
-"""What moves through the network while it runs: residencies, transfers and their bookings, runs of array steps."""
+"""What moves through the network while it runs: transfers and their bookings, residencies, runs of array steps."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from accelsim.machine.network import Hop, Resource, Route
-from accelsim.plan.stays import Stay
 from accelsim.stalls import StallCause
 from accelsim.timeline import TICKS
+
+if TYPE_CHECKING:
+    from accelsim.machine.stations import StationState
 
 
 def whole_cycle(ticks: int) -> int:
@@ -17,97 +19,69 @@ def whole_cycle(ticks: int) -> int:
     return -(-ticks // TICKS)
 
 
-class Ahead(NamedTuple):
-    """Who was served while a transfer waited at a port, from one cycle to another."""
+Ahead = tuple[int, int, int, int]
+"""Who was served while a transfer waited at a port: from one cycle to another, a tensor's number and a unit."""
 
-    start: int
-    end: int
-    label: int
-    unit: int
-
-
-class Booking(NamedTuple):
-    """One hop as a transfer passed it: cycles of arrival, of the start and end of service, and of being through."""
-
-    hop: Hop
-    arrival: int
-    start: int
-    end: int
-    through: int
-    ahead: tuple[Ahead, ...]
+Booking = tuple[Hop, int, int, int, int, tuple[Ahead, ...]]
+"""One hop as a transfer passed it: cycles of arrival, of the start and end of service and of being through; who was ahead."""
 
 
 class ResourceState:
     """A resource and what it has booked. ``recent``: the last bookings, to tell a waiting transfer who is ahead."""
 
-    __slots__ = ("free", "recent", "spec")
+    __slots__ = ("free", "lane", "recent")
 
-    def __init__(self, spec: Resource, depth: int) -> None:
-        self.spec = spec
+    def __init__(self, depth: int, lane: int) -> None:
+        self.lane = lane
         self.free = 0
         self.recent: deque[Ahead] = deque(maxlen=depth)
-
-    def book(self, cycle: int, size_bytes: int, setup_cycles: int) -> tuple[int, int]:
-        """Book service behind what is booked; returns its first and end tick.
-
-        Service lasts bytes / rate, rounded up to a sixteenth of a cycle, after the setup.
-        """
-        start = max(cycle * TICKS, self.free)
-        spec = self.spec
-        end = start + setup_cycles * TICKS - (-size_bytes * TICKS * spec.denominator // spec.numerator)
-        self.free = end
-        return start, end
 
     def ahead(self, cycle: int, start: int) -> tuple[Ahead, ...]:
         """Bookings that lie between an arrival and the start of its service, latest first."""
         found = []
-        for booked in reversed(self.recent):
-            if booked.end <= cycle:
+        for since, until, label, unit in reversed(self.recent):
+            if until <= cycle:
                 break
-            found.append(Ahead(max(booked.start, cycle), min(booked.end, start), booked.label, booked.unit))
+            found.append((max(since, cycle), min(until, start), label, unit))
         return tuple(found)
+
+
+def service_ticks(resource: Resource, size_bytes: int, setup_cycles: int) -> int:
+    """How long a resource serves a transfer: bytes / rate, rounded up to a sixteenth of a cycle, after the set-up."""
+    return setup_cycles * TICKS - (-size_bytes * TICKS * resource.denominator // resource.numerator)
 
 
 TieKey = tuple[int, int, int, int, int]
 
 
 class Leg:
-    """A stretch of a transfer's way: its hops, the bytes through each, and what follows when its last hop is booked.
+    """A stretch of a transfer's way: its hops, the ticks each serves it, and what follows when its last hop is booked.
 
     ``before``: the leg it continues, None for the first. ``done`` is called with the leg when its last hop is booked.
     ``previous``: the piece before it of a transfer cut into chunks; ``served``: called at its first service.
     ``reaches``: cycle in which the first byte is at the next hop; ``through`` and ``latency`` of the hop last left.
     """
 
-    __slots__ = ("before", "bookings", "done", "hops", "key", "label", "latency", "previous", "reaches", "requested", "served",
-                 "sizes", "through", "unit")
+    __slots__ = ("before", "bookings", "done", "hops", "key", "latency", "previous", "reaches", "requested", "residency",
+                 "served", "through", "ticks")
 
-    def __init__(self, hops: Route, sizes: tuple[int, ...], key: TieKey, label: int, unit: int, before: Leg | None,
-                 requested: int, done: Callable[[Leg], None]) -> None:
+    def __init__(self, hops: Route, ticks: tuple[int, ...], key: TieKey, residency: Residency, before: Leg | None, requested: int,
+                 done: Callable[[Leg], None]) -> None:
         self.hops = hops
-        self.sizes = sizes
+        self.ticks = ticks
         self.key = key
-        self.label = label
-        self.unit = unit
+        self.residency = residency
         self.before = before
         self.requested = requested
         self.done = done
         self.bookings: list[Booking] = []
         self.previous: Leg | None = None
-        self.served: Callable[[], None] | None = None
-        self.reaches: int = requested if before is None else before.reaches
-        self.through: int = requested if before is None else before.through
-        self.latency: int = 0 if before is None else before.latency
-
-    def book(self, hop: Hop, arrival: int, start: int, end: int, ahead: tuple[Ahead, ...]) -> None:
-        """A hop was booked: through no earlier than through the one before and its latency."""
-        through = self.through + self.latency
-        if end > through:
-            through = end
-        self.bookings.append(Booking(hop, arrival, start, end, through, ahead))
-        self.through = through
-        self.latency = hop.latency_cycles
-        self.reaches = start + hop.latency_cycles
+        self.served: Callable[[Leg], None] | None = None
+        if before is None:
+            self.reaches = self.through = requested
+            self.latency = 0
+        else:
+            self.reaches, self.through, self.latency = before.reaches, before.through, before.latency
 
     @property
     def arrived(self) -> int:
@@ -118,41 +92,39 @@ class Leg:
 class Run:
     """A block of array steps as it ran."""
 
-    __slots__ = ("array", "hold_end", "output_end", "start")
+    __slots__ = ("array", "early", "hold_end", "late")
 
-    def __init__(self, array: int, start: int, hold_end: int, output_end: int) -> None:
+    def __init__(self, array: int, hold_end: int, early: list[Residency], late: list[Residency]) -> None:
         self.array = array
-        self.start = start
         self.hold_end = hold_end
-        self.output_end = output_end
+        self.early = early
+        self.late = late
 
 
 class Residency:
     """A residency in its slot. Times are cycles, -1 until they happen.
 
-    ``claim_why`` and ``freed_why`` say what let it claim and what ended its last reader: blame follows them.
-    ``before``: the residency before it, until this one is ready. ``sink``: the parent's residency that its drain goes to;
-    ``unheld``: it no longer holds its source, as the drain goes to a later one.
+    ``row``: the stay, in the plan's columns. ``why`` and ``freed_why`` say what let it claim and what ended its last reader:
+    blame follows them. ``before``: the residency before it, until this one is ready. ``sink``: the parent's residency that
+    its drain goes to; ``unheld``: it no longer holds its source, as the drain goes to a later one.
     """
 
-    __slots__ = ("arrived", "before", "claim_why", "claimed", "drain", "drained", "fill", "followed", "freed_why", "pending",
-                 "readers", "ready", "released", "sink", "slot_free", "source", "station", "stay", "unheld")
+    __slots__ = ("arrived", "before", "claimed", "drain", "drained", "fill", "followed", "freed_why", "pending",
+                 "readers", "ready", "released", "row", "seq", "sink", "slot_free", "source", "station", "unheld", "why")
 
-    def __init__(self, station: int, stay: Stay, source: Residency | None, claimed: int, claim_why: Why,
-                 pending: int, sink: int = 0) -> None:
+    def __init__(self, station: StationState, row: list[int], seq: int, source: Residency | None, claimed: int, why: Why,
+                 pending: int, sink: int) -> None:
         self.station = station
-        self.stay = stay
+        self.row = row
+        self.seq = seq
         self.source = source
         self.sink = sink
         self.unheld = False
         self.claimed = claimed
-        self.claim_why = claim_why
+        self.why = why
         self.pending = pending
         self.readers = 0
-        self.ready = -1
-        self.released = -1
-        self.slot_free = -1
-        self.drained = -1
+        self.ready = self.released = self.slot_free = self.drained = -1
         self.fill: Leg | None = None
         self.drain: Leg | None = None
         self.freed_why: Residency | Run | None = None
@@ -165,17 +137,13 @@ class Residency:
         """Let go of the chain behind it, which blame follows only while it is in its slot."""
         if self.freed_why is not None:
             self.source = self.before = self.fill = None
-            self.claim_why = Why(START, None)
+            self.why = FROM_START
 
 
-class Why(NamedTuple):
-    """What a claim waited for last: the start of the run, a source tile, a slot's holder or a drain."""
-
-    kind: str
-    who: Residency | None
-
-
-START, SOURCE, SLOT, DRAIN = "start", "source", "slot", "drain"
+START, SOURCE, SLOT, DRAIN = range(4)
+Why = tuple[int, "Residency | None"]
+"""What a claim waited for last: the start of the run, a source tile, a slot's holder or a drain; and who that was."""
+FROM_START: Why = (START, None)
 
 
 class Piece(NamedTuple):

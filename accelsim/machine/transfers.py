@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from accelsim.machine.network import Hop, Route, Station
-from accelsim.machine.state import Ahead, Leg, Residency, TieKey, whole_cycle
+from accelsim.kernels.columns import (
+    STAY_DRAIN,
+    STAY_DRAIN_GROUP,
+    STAY_DRAIN_MEMBERS,
+    STAY_FILL,
+    STAY_FILL_GROUP,
+    STAY_FILL_MEMBERS,
+    STAY_FIRST,
+    STAY_LAST,
+)
+from accelsim.machine.network import Network, Route, Station
+from accelsim.machine.state import Leg, Residency, ResourceState, TieKey, service_ticks
+from accelsim.machine.tally import (
+    ALONE_DRAIN,
+    ALONE_FILL,
+    LEG_DRAIN,
+    LEG_FILL,
+    TRUNK_DRAIN,
+    TRUNK_FILL,
+    routes,
+    size_of,
+)
 from accelsim.plan.moves import Load
-from accelsim.timeline import BUSY_STATE, LaneKind, Traffic
+from accelsim.timeline import BUSY_STATE, TICKS
 
 if TYPE_CHECKING:
     from accelsim.machine.simpy_driver import Machine
@@ -21,22 +41,51 @@ def _over(_: Leg) -> None:
     """What follows a leg that has already been followed up: nothing; it lets go of what it called."""
 
 
-class _Ways:
-    """How a station's transfers go: hops, and what is known of them beforehand."""
+class Ways:
+    """How a station's loads go: hops, how long each serves each load, and how often each went which way.
 
-    __slots__ = ("bare", "chunk_bytes", "drain_hops", "fill_hops", "spec", "traffic", "under_way")
+    ``uses[way][load]``, ``payload[load]`` and ``ticks[way][load]`` grow with the loads that the plan has made so far.
+    """
 
-    def __init__(self, spec: Station, traffic: Traffic) -> None:
+    __slots__ = ("_loads", "_network", "chunk_bytes", "hops", "payload", "spec", "ticks", "under_way", "uses")
+
+    def __init__(self, network: Network, spec: Station, loads: Sequence[Load | None]) -> None:
+        self._network = network
+        self._loads = loads
         self.spec = spec
-        self.traffic = traffic
+        self.hops = routes(spec)
         self.under_way = 0
-        self.fill_hops = (*spec.fill_trunk, *spec.fill_leg)
-        self.drain_hops = (*spec.drain_leg, *spec.drain_trunk)
-        every = (*self.fill_hops, *self.drain_hops)
-        self.chunk_bytes = min((hop.chunk_bytes for hop in every if hop.chunk_bytes), default=0)
-        # with neither links nor granularity there is nothing to count but the payload
-        self.bare = all(hop.granularity_bytes == 1 and hop.kind is not LaneKind.LINK and not hop.whole_bytes
-                        for hop in every)
+        self.payload: list[int] = []
+        self.uses: list[list[int]] = [[] for _ in self.hops]
+        self.ticks: list[list[tuple[int, ...]]] = [[] for _ in self.hops]
+        self.chunk_bytes = min((hop.chunk_bytes for route in self.hops for hop in route if hop.chunk_bytes), default=0)
+
+    def use(self, way: int, load: int) -> tuple[int, ...]:
+        """Count a load that goes a way; the ticks that each hop serves it."""
+        if load >= len(self.payload):
+            self._learn()
+        self.uses[way][load] += 1
+        return self.ticks[way][load]
+
+    def _learn(self) -> None:
+        """Work out what is new among the plan's loads."""
+        for load in self._loads[len(self.payload):]:
+            self.payload.append(load.payload_bytes if load is not None else 0)
+            for way, hops in enumerate(self.hops):
+                self.uses[way].append(0)
+                self.ticks[way].append(() if load is None else self._service(hops, [size_of(hop, load) for hop in hops]))
+
+    def _service(self, hops: Route, sizes: Sequence[int]) -> tuple[int, ...]:
+        return tuple([0 if hop.resource < 0 else service_ticks(self._network.resources[hop.resource], size, hop.setup_cycles)
+                      for hop, size in zip(hops, sizes, strict=True)])
+
+    def pieces(self, way: int, load: int) -> list[tuple[int, ...]]:
+        """The ticks of each piece that a load is cut into where a link cuts long ones; one piece is the whole."""
+        count = -(-self.payload[load] // self.chunk_bytes)
+        found, hops = self._loads[load], self.hops[way]
+        assert found is not None
+        whole = [size_of(hop, found) for hop in hops]
+        return [self._service(hops, [size * (i + 1) // count - size * i // count for size in whole]) for i in range(count)]
 
 
 class Transfers:
@@ -45,67 +94,56 @@ class Transfers:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         network = machine.network
-        self._first_lane = len(network.array_lanes)
+        lanes = len(network.array_lanes)
+        depth = 4 + 2 * sum(station.buffers for station in network.stations) + 4 * len(network.arrays)
+        self.resources = [ResourceState(depth, lanes + number) for number in range(len(network.resources))]
         self._requests: list[tuple[TieKey, int, Leg]] = []
         self._count = 0
-        self._gathering: dict[tuple[object, ...], list[Residency]] = {}
-        self._ways = [_Ways(spec, self._traffic(spec.level, spec.tensor) if spec.parent >= 0 else Traffic())
-                      for spec in network.stations]
+        self._gathering: dict[tuple[int, int, int, int], list[Residency]] = {}
 
     # -- what is asked for --------------------------------------------------------------------------------------
 
     def fill(self, residency: Residency) -> None:
         """Ask for what a residency needs moved in, when all that share it have claimed."""
-        ways, stay = self._ways[residency.station], residency.stay
-        load, spec = stay.fill, ways.spec
-        assert load is not None
-        ways.under_way += load.payload_bytes
-        if stay.refill:
-            ways.traffic.refill_bytes += load.payload_bytes
-            ways.traffic.refill_elements += load.elements
-        else:
-            ways.traffic.fill_bytes += load.payload_bytes
-            ways.traffic.fill_elements += load.elements
-        key = (-spec.entry, stay.first, FILL, spec.tensor, spec.unit)
-        if not stay.fill_group:
-            self._alone(ways, ways.fill_hops, load, key, partial(self._filled, residency))
+        ways, row = residency.station.ways, residency.row
+        load, spec = row[STAY_FILL], ways.spec
+        key = (-spec.entry, row[STAY_FIRST], FILL, spec.tensor, spec.unit)
+        if not row[STAY_FILL_MEMBERS]:
+            self._alone(ways, ALONE_FILL, load, key, residency, self._filled)
+            ways.under_way += ways.payload[load]
             return
-        members = self._gather(("fill", spec.entry, spec.tensor, stay.first, stay.fill_group), residency,
-                               len(stay.fill_group))
+        ways.use(LEG_FILL, load)
+        ways.under_way += ways.payload[load]
+        members = self._gather((FILL, spec.entry, spec.tensor, row[STAY_FILL_GROUP]), residency, row[STAY_FILL_MEMBERS])
         if members:
-            self._launch(spec.fill_trunk, load, key, spec, None, partial(self._spread, members))
+            self._launch(ways, TRUNK_FILL, load, key, residency, None, partial(self._spread, members))
 
     def drain(self, residency: Residency) -> None:
         """Ask for what a residency leaves behind to move out."""
-        ways, stay = self._ways[residency.station], residency.stay
-        load, spec = stay.drain, ways.spec
-        assert load is not None
-        ways.under_way += load.payload_bytes
-        ways.traffic.drain_bytes += load.payload_bytes
-        ways.traffic.drain_elements += load.elements
-        key = (-spec.entry, stay.last, DRAINING, spec.tensor, spec.unit)
-        if not stay.drain_group:
-            self._alone(ways, ways.drain_hops, load, key, partial(self._left, residency))
+        ways, row = residency.station.ways, residency.row
+        load, spec = row[STAY_DRAIN], ways.spec
+        key = (-spec.entry, row[STAY_LAST], DRAINING, spec.tensor, spec.unit)
+        if not row[STAY_DRAIN_MEMBERS]:
+            self._alone(ways, ALONE_DRAIN, load, key, residency, self._left)
+            ways.under_way += ways.payload[load]
             return
-        members = self._gather(("drain", spec.entry, spec.tensor, stay.last, stay.drain_group), residency,
-                               len(stay.drain_group))
+        ways.use(LEG_DRAIN, load)
+        ways.under_way += ways.payload[load]
+        members = self._gather((DRAINING, spec.entry, spec.tensor, row[STAY_DRAIN_GROUP]), residency, row[STAY_DRAIN_MEMBERS])
         arrived: list[Leg] = []
         for member in members:
-            own = self._ways[member.station].spec
-            assert member.stay.drain is not None
-            self._launch(own.drain_leg, member.stay.drain, (-own.entry, member.stay.last, DRAINING, own.tensor, own.unit),
-                         own, None, partial(self._join, members, arrived))
-
-    def arrived(self, residency: Residency, load: Load) -> None:
-        """What was asked for has come: bytes in = bytes out."""
-        self._ways[residency.station].under_way -= load.payload_bytes
+            own, its = member.station.ways, member.row
+            key = (-own.spec.entry, its[STAY_LAST], DRAINING, own.spec.tensor, own.spec.unit)
+            ticks = own.ticks[LEG_DRAIN][its[STAY_DRAIN]]
+            self._go_on(Leg(own.hops[LEG_DRAIN], ticks, key, member, None, self._machine.now,
+                            partial(self._join, members, arrived)))
 
     def lost(self) -> list[str]:
         """Stations whose transfers took up other bytes than they delivered (a law of conservation is broken)."""
-        return [f"{ways.spec.level} {self._machine.network.tensors[ways.spec.tensor]}: {ways.under_way:,} B"
-                for ways in self._ways if ways.under_way]
+        return [f"{station.spec.level} {self._machine.network.tensors[station.spec.tensor]}: {station.ways.under_way:,} B"
+                for station in self._machine.stations if station.ways.under_way]
 
-    def _gather(self, key: tuple[object, ...], residency: Residency, size: int) -> list[Residency]:
+    def _gather(self, key: tuple[int, int, int, int], residency: Residency, size: int) -> list[Residency]:
         """All members of a group once the last has come; nothing before."""
         members = self._gathering.setdefault(key, [])
         members.append(residency)
@@ -114,10 +152,10 @@ class Transfers:
     def _spread(self, members: list[Residency], trunk: Leg) -> None:
         """A multicast has left what its members share: each goes its own way."""
         for member in members:
-            spec = self._ways[member.station].spec
-            assert member.stay.fill is not None
-            key = (-spec.entry, member.stay.first, FILL, spec.tensor, spec.unit)
-            self._launch(spec.fill_leg, member.stay.fill, key, spec, trunk, partial(self._filled, member))
+            ways, row = member.station.ways, member.row
+            key = (-ways.spec.entry, row[STAY_FIRST], FILL, ways.spec.tensor, ways.spec.unit)
+            self._go_on(Leg(ways.hops[LEG_FILL], ways.ticks[LEG_FILL][row[STAY_FILL]], key, member, trunk, self._machine.now,
+                            self._filled))
 
     def _join(self, members: list[Residency], arrived: list[Leg], leg: Leg) -> None:
         """A member's partial sums are on their way; the sum goes on behind the last of them."""
@@ -125,64 +163,46 @@ class Transfers:
         if len(arrived) < len(members):
             return
         last = max(arrived, key=lambda one: (one.through + one.latency, one.reaches))
-        spec = self._ways[members[0].station].spec
-        load = members[0].stay.drain
-        assert load is not None
-        key = (-spec.entry, members[0].stay.last, DRAINING, spec.tensor, spec.unit)
-        self._launch(spec.drain_trunk, load, key, spec, last, partial(self._summed, members))
+        first = members[0]
+        spec, row = first.station.spec, first.row
+        key = (-spec.entry, row[STAY_LAST], DRAINING, spec.tensor, spec.unit)
+        self._launch(first.station.ways, TRUNK_DRAIN, row[STAY_DRAIN], key, first, last, partial(self._summed, members))
 
     def _summed(self, members: list[Residency], trunk: Leg) -> None:
         for member in members:
-            self._left(member, trunk)
+            self._leaves(member, trunk)
 
-    def _alone(self, ways: _Ways, hops: Route, load: Load, key: TieKey, done: Callable[[Leg], None]) -> None:
+    def _alone(self, ways: Ways, way: int, load: int, key: TieKey, residency: Residency, done: Callable[[Leg], None]) -> None:
         """A transfer of one station; several one after another where a link cuts long ones into chunks."""
-        size = load.payload_bytes
-        if ways.bare:
-            sizes = (size,) * len(hops)
-            counts = self._machine.recorder.counts
-            counts["transfers"] = counts.get("transfers", 0) + 1
+        ticks = ways.use(way, load)
+        if ways.chunk_bytes and ways.payload[load] > ways.chunk_bytes:
+            self._piece(ways.hops[way], ways.pieces(way, load), key, residency, None, done)
         else:
-            sizes = tuple([self._size(hop, load) for hop in hops])
-            self._account(hops, load, ways.spec)
-        if ways.chunk_bytes and size > ways.chunk_bytes:
-            pieces = -(-size // ways.chunk_bytes)
-            parts = [tuple([whole * (i + 1) // pieces - whole * i // pieces for whole in sizes]) for i in range(pieces)]
-            self._piece(hops, key, ways.spec, parts, None, done)
-            return
-        self._go_on(Leg(hops, sizes, key, ways.spec.tensor, ways.spec.unit, None, self._machine.now, done))
+            self._go_on(Leg(ways.hops[way], ticks, key, residency, None, self._machine.now, done))
 
-    def _piece(self, hops: Route, key: TieKey, spec: Station, parts: list[tuple[int, ...]], previous: Leg | None,
+    def _piece(self, hops: Route, parts: list[tuple[int, ...]], key: TieKey, residency: Residency, previous: Leg | None,
                done: Callable[[Leg], None], _: object = None) -> None:
         """One chunk; the next asks when this one has been served at its first port."""
-        leg = Leg(hops, parts[0], key, spec.tensor, spec.unit, None, self._machine.now, done if len(parts) == 1 else _over)
+        leg = Leg(hops, parts[0], key, residency, None, self._machine.now, done if len(parts) == 1 else _over)
         leg.previous = previous
         if len(parts) > 1:
-            leg.served = partial(self._next_piece, hops, key, spec, parts[1:], leg, done)
+            leg.served = partial(self._next_piece, hops, parts[1:], done)
         self._go_on(leg)
 
-    def _next_piece(self, hops: Route, key: TieKey, spec: Station, parts: list[tuple[int, ...]], leg: Leg,
-                    done: Callable[[Leg], None]) -> None:
-        self._machine.at(leg.bookings[-1].end, partial(self._piece, hops, key, spec, parts, leg, done))
+    def _next_piece(self, hops: Route, parts: list[tuple[int, ...]], done: Callable[[Leg], None], leg: Leg) -> None:
+        self._machine.at(leg.bookings[-1][3], partial(self._piece, hops, parts, leg.key, leg.residency, leg, done))
+
+    def _launch(self, ways: Ways, way: int, load: int, key: TieKey, residency: Residency, before: Leg | None,
+                done: Callable[[Leg], None]) -> None:
+        self._go_on(Leg(ways.hops[way], ways.use(way, load), key, residency, before, self._machine.now, done))
 
     # -- how it moves -------------------------------------------------------------------------------------------
 
-    def _launch(self, hops: Route, load: Load, key: TieKey, spec: Station, before: Leg | None,
-                done: Callable[[Leg], None]) -> None:
-        sizes = tuple([self._size(hop, load) for hop in hops])
-        self._account(hops, load, spec)
-        self._go_on(Leg(hops, sizes, key, spec.tensor, spec.unit, before, self._machine.now, done))
-
-    @staticmethod
-    def _size(hop: Hop, load: Load) -> int:
-        size = load.outer_bytes(hop.granularity_bytes) if hop.shared else load.inner_bytes(hop.granularity_bytes)
-        return max(size, hop.whole_bytes)
-
     def _go_on(self, leg: Leg) -> None:
         """Pass the hops that hold nothing up; then wait for arbitration at the next, or be done."""
-        hops = leg.hops
-        place = len(leg.bookings)
-        while place < len(hops):
+        hops, bookings = leg.hops, leg.bookings
+        place, count = len(bookings), len(hops)
+        while place < count:
             hop = hops[place]
             reaches = leg.reaches
             if hop.resource >= 0:
@@ -191,7 +211,13 @@ class Transfers:
                 else:
                     self._machine.at(reaches, partial(self._arrive, leg))
                 return
-            leg.book(hop, reaches, reaches, reaches, ())
+            through = leg.through + leg.latency
+            if reaches > through:
+                through = reaches
+            bookings.append((hop, reaches, reaches, reaches, through, ()))
+            leg.through = through
+            leg.latency = hop.latency_cycles
+            leg.reaches = reaches + hop.latency_cycles
             place += 1
         done, leg.done = leg.done, _over
         done(leg)
@@ -200,7 +226,7 @@ class Transfers:
         """A transfer's first byte is at a port: it is served at the end of this cycle's round, in tie order."""
         self._count += 1
         self._requests.append((leg.key, self._count, leg))
-        self._machine.due()
+        self._machine.due = True
 
     def arbitrate(self) -> None:
         """Serve what has arrived at ports in this round, in tie order."""
@@ -210,64 +236,65 @@ class Transfers:
         self._requests = []
         if len(requests) > 1:
             requests.sort()
+        now = self._machine.now
+        row = self._machine.recorder.row
         for _, _, leg in requests:
-            self._serve(leg)
+            place = len(leg.bookings)
+            hop = leg.hops[place]
+            resource = self.resources[hop.resource]
+            # booked behind what is booked
+            start = now * TICKS
+            if resource.free > start:
+                start = resource.free
+            resource.free = end = start + leg.ticks[place]
+            begins, ends = -(-start // TICKS), -(-end // TICKS)
+            ahead = resource.ahead(now, begins) if begins > now else ()
+            spec = leg.residency.station.spec
+            resource.recent.append((begins, ends, spec.tensor, spec.unit))
+            row(resource.lane, start, end, BUSY_STATE, spec.tensor)
+            # through no earlier than through the hop before, and its latency
+            through = leg.through + leg.latency
+            if ends > through:
+                through = ends
+            leg.bookings.append((hop, now, begins, ends, through, ahead))
+            leg.through = through
+            leg.latency = hop.latency_cycles
+            leg.reaches = begins + hop.latency_cycles
+            served = leg.served
+            if served is not None:
+                leg.served = None
+                served(leg)
+            self._go_on(leg)
 
-    def _serve(self, leg: Leg) -> None:
-        machine = self._machine
-        place = len(leg.bookings)
-        hop = leg.hops[place]
-        resource = machine.resources[hop.resource]
-        now = machine.now
-        start, end = resource.book(now, leg.sizes[place], hop.setup_cycles)
-        begins, ends = whole_cycle(start), whole_cycle(end)
-        ahead = resource.ahead(now, begins) if begins > now else ()
-        resource.recent.append(Ahead(begins, ends, leg.label, leg.unit))
-        machine.recorder.row(self._first_lane + hop.resource, start, end, BUSY_STATE, leg.label)
-        leg.book(hop, now, begins, ends, ahead)
-        served, leg.served = leg.served, None
-        if served is not None:
-            served()
-        self._go_on(leg)
-
-    def _filled(self, residency: Residency, leg: Leg) -> None:
+    def _filled(self, leg: Leg) -> None:
+        residency = leg.residency
         residency.fill = leg
-        self._machine.at(leg.arrived, partial(self._machine.filled, residency))
+        self._machine.at(leg.through + leg.latency, partial(self._come, residency))
 
-    def _left(self, residency: Residency, leg: Leg) -> None:
-        machine = self._machine
+    @staticmethod
+    def _come(residency: Residency, _: object) -> None:
+        residency.station.filled(residency)
+
+    def _left(self, leg: Leg) -> None:
+        self._leaves(leg.residency, leg)
+
+    def _leaves(self, residency: Residency, leg: Leg) -> None:
         residency.drain = leg
         if leg.latency:
-            machine.at(leg.through, partial(machine.free_slot, residency))
-            machine.at(leg.arrived, partial(machine.drained, residency))
+            self._machine.at(leg.through, partial(self._freed, residency))
+            self._machine.at(leg.arrived, partial(self._drained, residency))
         else:
-            machine.at(leg.arrived, partial(self._gone, residency))
+            self._machine.at(leg.arrived, partial(self._gone, residency))
 
-    def _gone(self, residency: Residency, _: object = None) -> None:
-        self._machine.free_slot(residency)
-        self._machine.drained(residency)
+    @staticmethod
+    def _freed(residency: Residency, _: object) -> None:
+        residency.station.free_slot(residency)
 
-    # -- what is counted ----------------------------------------------------------------------------------------
+    @staticmethod
+    def _drained(residency: Residency, _: object) -> None:
+        residency.station.drained(residency)
 
-    def _traffic(self, level: str, tensor: int) -> Traffic:
-        key = (level, self._machine.network.tensors[tensor])
-        found = self._machine.recorder.traffic.get(key)
-        if found is None:
-            found = self._machine.recorder.traffic[key] = Traffic()
-        return found
-
-    def _account(self, hops: Route, load: Load, spec: Station) -> None:
-        """Bytes over links, and what granularity wastes at memories."""
-        machine = self._machine
-        machine.recorder.count("transfers")
-        parent = machine.network.stations[spec.parent].level
-        for hop in hops:
-            if hop.kind is LaneKind.LINK:
-                moved = (load.all_outer_bytes if hop.shared else load.all_inner_bytes)(hop.granularity_bytes)
-                links = machine.recorder.link_bytes
-                links[hop.name] = links.get(hop.name, 0) + moved
-            elif hop.granularity_bytes > 1:
-                count = load.outer_bytes if hop.shared else load.all_inner_bytes
-                waste = count(hop.granularity_bytes) - count(1)
-                if waste:
-                    self._traffic(parent if hop.shared else spec.level, spec.tensor).waste_bytes += waste
+    @staticmethod
+    def _gone(residency: Residency, _: object) -> None:
+        residency.station.free_slot(residency)
+        residency.station.drained(residency)

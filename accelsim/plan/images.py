@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from math import gcd
 
 from accelsim.spec.case import Case
 from accelsim.spec.nest import Nest
@@ -186,7 +187,7 @@ def spread(mask: int, step: int, count: int) -> int:
 
 
 class TensorImage:
-    """Tiles of one tensor at one entry."""
+    """Tiles of one tensor at one entry. ``grid``: along each line, what all its instances' positions are multiples of."""
 
     def __init__(self, case: Case, entry: int, tensor: Tensor) -> None:
         nest = case.nest
@@ -203,7 +204,10 @@ class TensorImage:
                 joint.add(cut)
                 self.axes.append(JointImage(cut, nest.lines[cut].extent, nest.tiles[entry][cut]))
         self.lines = frozenset(line for axis in self.axes for line in axis.lines)
-        self._nothing = tuple([IndexSet(0, 0, extent) for extent in self.extents])
+        self.nothing = tuple([IndexSet(0, 0, extent) for extent in self.extents])
+        moving = [loop for loop in nest.loops if loop.entry < entry and loop.bound > 1]
+        self.grid = tuple(gcd(*(loop.stride for loop in moving if loop.line == line)) or own.extent
+                          for line, own in enumerate(nest.lines))
 
     @cached_property
     def extents(self) -> tuple[int, ...]:
@@ -214,4 +218,4 @@ class TensorImage:
         """The tile for positions along all lines."""
         tile = tuple([axis.at(position) for axis in self.axes])
         # without an index along one axis the tile is empty wherever it stands along the others
-        return tile if all([axis.count for axis in tile]) else self._nothing
+        return tile if all([axis.count for axis in tile]) else self.nothing

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from accelsim.plan.images import AxisImage, IndexSet, JointImage, TensorImage, Tile, shared
 from accelsim.plan.moves import Load, Move, union_elements
-from accelsim.plan.walk import Visit, visits
+from accelsim.plan.walk import Numbers, Visit, visits
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Multicast
 from accelsim.spec.nest import NestLoop
@@ -43,30 +43,29 @@ class GroupImage:
 
     def __init__(self, image: TensorImage, offsets: Sequence[Sequence[int]]) -> None:
         self.lines = image.lines
-        self._axes = [(axis, list(product(*(offsets[line] for line in axis.lines)))) for axis in image.axes]
-        self._made: list[dict[tuple[int, ...], AxisGroup]] = [{} for _ in self._axes]
-        self._interned: list[dict[tuple[tuple[int, int], ...], AxisGroup]] = [{} for _ in self._axes]
+        self.grid = image.grid
+        self.nothing = None
+        self.axes = [GroupAxis(axis, list(product(*(offsets[line] for line in axis.lines)))) for axis in image.axes]
 
-    def at(self, position: Sequence[int]) -> tuple[AxisGroup, ...]:
-        """The groups for positions along all lines."""
-        found = []
-        for place, (axis, offsets) in enumerate(self._axes):
-            key = tuple([position[line] for line in axis.lines])
-            group = self._made[place].get(key)
-            if group is None:
-                group = self._made[place][key] = self._group(place, axis, offsets, position)
-            found.append(group)
-        return tuple(found)
 
-    def _group(self, place: int, axis: AxisImage | JointImage, offsets: list[tuple[int, ...]],
-               position: Sequence[int]) -> AxisGroup:
+class GroupAxis:
+    """One axis of a lane's instances, which stand at these offsets along the axis' lines."""
+
+    def __init__(self, axis: AxisImage | JointImage, offsets: list[tuple[int, ...]]) -> None:
+        self.lines = axis.lines
+        self._axis = axis
+        self._offsets = offsets
+        self._interned: dict[tuple[tuple[int, int], ...], AxisGroup] = {}
+
+    def at(self, position: Sequence[int]) -> AxisGroup:
+        """The group for positions along all lines."""
         moved = list(position)
         sets = []
-        for offset in offsets:
-            for line, step in zip(axis.lines, offset, strict=True):
+        for offset in self._offsets:
+            for line, step in zip(self.lines, offset, strict=True):
                 moved[line] = position[line] + step
-            sets.append(axis.at(moved))
-        return self._interned[place].setdefault(tuple([(one.low, one.bits) for one in sets]), AxisGroup(tuple(sets)))
+            sets.append(self._axis.at(moved))
+        return self._interned.setdefault(tuple([(one.low, one.bits) for one in sets]), AxisGroup(tuple(sets)))
 
 
 Groups = tuple[AxisGroup, ...]
@@ -317,7 +316,8 @@ class Lane:
                 for axis in image.axes)
             if not all(self.near):
                 self.near_times = 0
-        self.walk: Iterator[Visit[AxisGroup]] = visits(case.nest, GroupImage(image, offsets), loops, start)
+        self.walk: Iterator[Visit[AxisGroup]] = visits(
+            case.nest, Numbers(case.nest, GroupImage(image, offsets)), loops, start)
         self.now: Visit[AxisGroup] | None = None
         self.next: Visit[AxisGroup] | None = next(self.walk, None)
         self.drained: dict[object, int] = {}

@@ -5,39 +5,45 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from accelsim.plan.images import IndexSet, TensorImage, Tile, elements, overlap
-from accelsim.plan.lockstep import AxisGroup, Lane, Part, lanes, merged
-from accelsim.plan.moves import Load, Move
+import numpy as np
+from numpy.typing import NDArray
+
+from accelsim.kernels.columns import (
+    STAY_AFTER,
+    STAY_DRAIN,
+    STAY_DRAIN_GROUP,
+    STAY_DRAIN_MEMBERS,
+    STAY_FILL,
+    STAY_FILL_GROUP,
+    STAY_FILL_MEMBERS,
+    STAY_FIRST,
+    STAY_LAST,
+    STAY_REFILL,
+    STAY_TILE,
+    STAY_WIDTH,
+)
+from accelsim.kernels.walk import VISIT_COMPLETE, VISIT_FIRST, VISIT_LAST, VISIT_RETURNS, VISIT_TILE
+from accelsim.plan.images import IndexSet, TensorImage
+from accelsim.plan.loads import GroupKinds, Loads
+from accelsim.plan.lockstep import AxisGroup, Lane, Part, lanes
 from accelsim.plan.units import Unit
-from accelsim.plan.walk import Visit, visits
+from accelsim.plan.walk import Numbers, Visit, VisitWalk
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access, Multicast
 from accelsim.spec.nest import NestLoop
 from accelsim.spec.operator import Role, Tensor
 
+Ints = NDArray[np.int64]
 
-class Stay:
-    """One residency of the plan, numbered ``seq`` within its station (a tensor at a unit of a level).
 
-    ``first`` and ``last``: its steps, in the level's global numbers. ``fill``: what moves in (None: nothing);
-    ``refill``: it is partial sums, and the drain of residency ``after`` must have arrived first. ``drain``: what moves
-    out when it ends (None: nothing). ``fill_group`` and ``drain_group``: the units that share the transfer.
-    """
+class Stays(Protocol):
+    """The stays of a station, in order, read in pieces: rows in the columns of a stay, sources still to be found."""
 
-    __slots__ = ("after", "drain", "drain_group", "fill", "fill_group", "first", "last", "refill", "seq")
-
-    def __init__(self, seq: int, first: int, last: int, fill: Load | None, refill: bool, after: int,
-                 drain: Load | None) -> None:
-        self.seq = seq
-        self.first = first
-        self.last = last
-        self.fill = fill
-        self.refill = refill
-        self.after = after
-        self.drain = drain
-        self.fill_group: tuple[int, ...] = ()
-        self.drain_group: tuple[int, ...] = ()
+    def rows(self) -> Ints:
+        """The next stays, int64[n, STAY_WIDTH]; none at the end."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,8 @@ class Rules:
     parent: int
     tensor: Tensor
     image: TensorImage
+    numbers: Numbers[IndexSet]
+    loads: Loads
     loops: tuple[NestLoop, ...]
     multicast: Multicast
     reduce: bool
@@ -66,35 +74,34 @@ class Rules:
         modes = [link.multicast for link in fills]
         mode = next((m for m in (Multicast.OVERLAP, Multicast.EQUAL) if m in modes), Multicast.NONE)
         memory = case.memory(parent, tensor)
-        return Rules(case, entry, parent, tensor, TensorImage(case, entry, tensor), case.nest.temporal_above(entry), mode,
+        image = TensorImage(case, entry, tensor)
+        numbers = Numbers(case.nest, image)
+        memories = (memory, case.memory(entry, tensor))
+        granular = any(link.granularity_bytes > 1 for link in (*fills, *drains)) or any(
+            one is not None and one.granularity_bytes > 1 for one in memories)
+        loads = Loads(numbers, granular=granular or any(bits % 8 for bits in (
+            tensor.dtype.bits, case.operator.accumulator.bits)))
+        return Rules(case, entry, parent, tensor, image, numbers, loads, case.nest.temporal_above(entry), mode,
                      any(link.reduce for link in drains), memory is not None and memory.accumulate,
                      any(case.reduces(loop) for loop in case.nest.spatial_above(entry)))
+
+    @property
+    def groups(self) -> bool:
+        """Whether units share transfers: a multicast or a reduction."""
+        return self.multicast is not Multicast.NONE or self.reduce
 
     @property
     def output(self) -> bool:
         """Whether the tensor is written."""
         return self.tensor.role is Role.OUTPUT
 
-    def moved_in(self, visit: Visit[IndexSet], lead: bool) -> Move | None:
-        """What a visit's tile needs moved in: new elements of an input, partial sums of an output seen before."""
-        if self.output:
-            if not visit.returns or self.accumulates or (self.reduce and not lead):
-                return None
-            return Move(elements(visit.tile), self.case.operator.accumulator.bits, visit.tile, None)
-        count = elements(visit.tile) - (overlap(visit.tile, visit.held) if visit.held is not None else 0)
-        return Move(count, self.tensor.dtype.bits, visit.tile, visit.held) if count else None
-
-    def moved_out(self, visit: Visit[IndexSet]) -> Move | None:
-        """What leaves when a visit ends: output tiles, finished ones at the output's width."""
-        return Move(elements(visit.tile), self.width_out(visit), visit.tile, None) if self.output else None
-
-    def width_out(self, visit: Visit[AxisGroup] | Visit[IndexSet]) -> int:
+    def width_out(self, visit: Visit[AxisGroup]) -> int:
         """Bits of an output element that leaves: the accumulator's, unless this visit has finished it."""
         finished = visit.complete and not self.split and not (self.accumulates and visit.returns)
         return (self.tensor.dtype if finished else self.case.operator.accumulator).bits
 
     def group_in(self, visit: Visit[AxisGroup], lane: Lane) -> Part | None:
-        """As ``moved_in`` for all instances of a lane."""
+        """What the tiles of a lane's instances need moved in: new elements of inputs, partial sums of outputs seen before."""
         if self.output:
             times = lane.lead_times if self.reduce else lane.times
             if not visit.returns or self.accumulates or not times:
@@ -104,36 +111,69 @@ class Rules:
         return Part(visit.tile, visit.held, lane.times, lane.near, lane.near_times, lane.parents)
 
     def group_out(self, visit: Visit[AxisGroup], lane: Lane) -> Part:
-        """As ``moved_out`` for all instances of a lane."""
+        """What leaves when the stay of a lane's instances ends: their output tiles."""
         return Part(visit.tile, None, lane.times, lane.near, lane.near_times, lane.parents)
 
 
-def unit_stays(rules: Rules, unit: Unit) -> Iterator[Stay]:
-    """The stays of a unit, in order."""
-    if len(unit.bases) == 1:
-        yield from _single(rules, unit)
-    else:
-        yield from _together(rules, unit)
+class UnitStays:
+    """The stays of a unit that runs on its own."""
+
+    def __init__(self, rules: Rules, unit: Unit) -> None:
+        self._rules = rules
+        self._walk = VisitWalk(rules.case.nest, rules.numbers, rules.loops, unit.bases[0])
+        self._lead = unit.leads[0] <= rules.parent
+        self._held: Ints = np.full((1, len(rules.numbers.sets)), -1, dtype=np.int64)
+        places = rules.numbers.places
+        self._radix: Ints = np.array([int(np.prod([one + 1 for one in places[:a]])) for a in range(len(places))], dtype=np.int64)
+
+    def rows(self) -> Ints:
+        """The next stays."""
+        return self.both()[0]
+
+    def both(self) -> tuple[Ints, Ints, Ints]:
+        """The next stays, their tiles and the tiles before them (int64[n, axes], numbers of sets; -1: none)."""
+        rules = self._rules
+        visits = self._walk.rows()
+        tiles = visits[:, VISIT_TILE:]
+        held = np.concatenate([self._held, tiles[:-1]]) if len(tiles) else tiles
+        self._held = tiles[-1:]
+        made: Ints = np.zeros((len(visits), STAY_WIDTH), dtype=np.int64)
+        made[:, STAY_FIRST], made[:, STAY_LAST] = visits[:, VISIT_FIRST], visits[:, VISIT_LAST]
+        made[:, STAY_TILE] = made[:, STAY_AFTER] = -1
+        if not rules.output:
+            bits = np.full(len(visits), rules.tensor.dtype.bits, dtype=np.int64)
+            made[:, STAY_FILL] = rules.loads.moved(tiles, held, bits)
+            return made, tiles, held
+        alone = np.full(tiles.shape, -1, dtype=np.int64)
+        wide, narrow = rules.case.operator.accumulator.bits, rules.tensor.dtype.bits
+        returns, complete = visits[:, VISIT_RETURNS] > 0, visits[:, VISIT_COMPLETE] > 0
+        finished = complete & (not rules.split) & ~(rules.accumulates & returns)
+        made[:, STAY_DRAIN] = rules.loads.moved(tiles, alone, np.where(finished, narrow, wide))
+        if not rules.accumulates and (self._lead or not rules.reduce):
+            made[returns, STAY_FILL] = rules.loads.moved(tiles[returns], alone[returns], np.full(int(returns.sum()), wide))
+        made[:, STAY_REFILL] = made[:, STAY_FILL] > 0
+        made[:, STAY_TILE] = tiles @ self._radix
+        return made, tiles, held
 
 
-def _single(rules: Rules, unit: Unit) -> Iterator[Stay]:
-    drained: dict[Tile, int] = {}
-    keep = rules.output and not rules.accumulates
-    for seq, visit in enumerate(visits(rules.case.nest, rules.image, rules.loops, unit.bases[0])):
-        fill, drain = rules.moved_in(visit, unit.leads[0] <= rules.parent), rules.moved_out(visit)
-        after = drained.get(visit.tile, -1) if rules.output and visit.returns and fill is not None else -1
-        stay = Stay(seq, visit.first, visit.last, Load.alone(fill), fill is not None and rules.output, after,
-                    Load.alone(drain))
-        if keep and not visit.complete:
-            drained[visit.tile] = seq
-        yield stay
+class LockstepStays:
+    """The stays of lockstep instances that run as one: one ends when any instance's tile changes; traffic is summed exactly."""
+
+    def __init__(self, rules: Rules, unit: Unit) -> None:
+        self._stays = _together(rules, unit)
+
+    def rows(self) -> Ints:
+        """The next stays."""
+        made = [stay for stay, _ in zip(self._stays, range(256), strict=False)]
+        return np.array(made, dtype=np.int64).reshape(len(made), STAY_WIDTH)
 
 
-def _together(rules: Rules, unit: Unit) -> Iterator[Stay]:
-    """Lockstep instances run as one: a stay ends when any instance's tile changes; traffic is summed exactly."""
+def _together(rules: Rules, unit: Unit) -> Iterator[list[int]]:
+    """Stays as rows."""
     case = rules.case
     together = [loop for loop in case.nest.spatial_above(rules.entry) if case.lockstep(loop.entry + 1)]
     rows = lanes(case, rules.image, rules.loops, unit.bases[0], together, rules.parent)
+    kinds = GroupKinds(rules.loads)
     seq = 0
     while True:
         starts = [lane.next.first for lane in rows if lane.next is not None]
@@ -164,10 +204,20 @@ def _together(rules: Rules, unit: Unit) -> Iterator[Stay]:
             lane.drained[lane.now.tile] = seq
             if lane.next is None:
                 lane.now = None
-        fill = merged(fills, rules.multicast)
-        yield Stay(seq, first, last, fill, fill is not None and rules.output, after,
-                   merged(drains, Multicast.EQUAL if rules.reduce else Multicast.NONE))
+        fill = kinds.number(fills, rules.multicast)
+        drain = kinds.number(drains, Multicast.EQUAL if rules.reduce else Multicast.NONE)
+        row = [0] * STAY_WIDTH
+        row[STAY_FIRST], row[STAY_LAST], row[STAY_FILL], row[STAY_DRAIN] = first, last, fill, drain
+        row[STAY_REFILL], row[STAY_TILE], row[STAY_AFTER] = int(fill > 0 and rules.output), -1, after
+        yield row
         seq += 1
+
+
+def unit_stays(rules: Rules, unit: Unit) -> Stays:
+    """The stays of a unit."""
+    return UnitStays(rules, unit) if len(unit.bases) == 1 else LockstepStays(rules, unit)
+
+
 
 
 class Siblings:
@@ -175,45 +225,74 @@ class Siblings:
 
     def __init__(self, rules: Rules, members: Sequence[Unit]) -> None:
         self._rules = rules
-        self._walks = {unit.index: unit_stays(rules, unit) for unit in members}
-        self._sets = {unit.index: visits(rules.case.nest, rules.image, rules.loops, unit.bases[0]) for unit in members}
-        self._next: dict[int, tuple[Stay, Visit[IndexSet]]] = {}
-        self._ready: dict[int, deque[Stay]] = {unit.index: deque() for unit in members}
+        self._walks = {unit.index: _singly(UnitStays(rules, unit)) for unit in members}
+        self._next: dict[int, _Sets] = {}
+        self._ready: dict[int, deque[list[int]]] = {unit.index: deque() for unit in members}
+        self._groups = 0
         for unit in members:
             self._advance(unit.index)
 
-    def stays(self, unit: int) -> Iterator[Stay]:
+    def of(self, unit: int) -> SiblingStays:
         """The stays of one unit, with the groups they share transfers with."""
+        return SiblingStays(self, unit)
+
+    def take(self, unit: int, most: int) -> list[list[int]]:
+        """The next stays of a unit."""
         own = self._ready[unit]
-        while True:
-            while not own:
-                if not self._next:
-                    return
-                self._match()
-            yield own.popleft()
+        while len(own) < most and self._next:
+            self._match()
+        return [own.popleft() for _ in range(min(most, len(own)))]
 
     def _advance(self, unit: int) -> None:
-        stay = next(self._walks[unit], None)
-        if stay is None:
+        following = next(self._walks[unit], None)
+        if following is None:
             self._next.pop(unit, None)
         else:
-            self._next[unit] = stay, next(self._sets[unit])
+            self._next[unit] = following
 
     def _match(self) -> None:
         """All stays that begin at the earliest step begin together; group those whose sets are equal."""
-        first = min(stay.first for stay, _ in self._next.values())
-        starting = {unit: pair for unit, pair in self._next.items() if pair[0].first == first}
-        fills: dict[object, list[int]] = {}
-        drains: dict[object, list[int]] = {}
-        for unit, (stay, visit) in starting.items():
-            if stay.fill is not None and self._rules.multicast is not Multicast.NONE:
-                fills.setdefault((visit.tile, visit.held), []).append(unit)
-            if stay.drain is not None and self._rules.reduce:
-                drains.setdefault((visit.tile, stay.last), []).append(unit)
-        for unit, (stay, visit) in starting.items():
-            same = fills.get((visit.tile, visit.held), [])
-            stay.fill_group = tuple(same) if stay.fill is not None and len(same) > 1 else ()
-            summed = drains.get((visit.tile, stay.last), [])
-            stay.drain_group = tuple(summed) if stay.drain is not None and len(summed) > 1 else ()
-            self._ready[unit].append(stay)
+        first = min(row[STAY_FIRST] for row, _, _ in self._next.values())
+        starting = {unit: sets for unit, sets in self._next.items() if sets[0][STAY_FIRST] == first}
+        fills: dict[object, list[list[int]]] = {}
+        drains: dict[object, list[list[int]]] = {}
+        for row, tile, held in starting.values():
+            if row[STAY_FILL] and self._rules.multicast is not Multicast.NONE:
+                fills.setdefault((tile, held), []).append(row)
+            if row[STAY_DRAIN] and self._rules.reduce:
+                drains.setdefault((tile, row[STAY_LAST]), []).append(row)
+        for groups, number, size in ((fills, STAY_FILL_GROUP, STAY_FILL_MEMBERS),
+                                     (drains, STAY_DRAIN_GROUP, STAY_DRAIN_MEMBERS)):
+            for members in groups.values():
+                if len(members) > 1:
+                    self._groups += 1
+                    for row in members:
+                        row[number], row[size] = self._groups, len(members)
+        for unit, (row, _, _) in starting.items():
+            self._ready[unit].append(row)
             self._advance(unit)
+
+
+class SiblingStays:
+    """The stays of one of the units that share transfers."""
+
+    def __init__(self, siblings: Siblings, unit: int) -> None:
+        self._siblings = siblings
+        self._unit = unit
+
+    def rows(self) -> Ints:
+        """The next stays."""
+        made = self._siblings.take(self._unit, 256)
+        return np.array(made, dtype=np.int64).reshape(len(made), STAY_WIDTH)
+
+
+_Sets = tuple[list[int], tuple[int, ...], tuple[int, ...]]
+
+
+def _singly(stays: UnitStays) -> Iterator[_Sets]:
+    """Stays one by one, each with the numbers of its tile and of the one before."""
+    while True:
+        rows, tiles, held = stays.both()
+        if not len(rows):
+            return
+        yield from zip(rows.tolist(), map(tuple, tiles.tolist()), map(tuple, held.tolist()), strict=True)

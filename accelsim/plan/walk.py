@@ -7,24 +7,108 @@ from dataclasses import dataclass
 from math import prod
 from typing import Generic, Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from accelsim.kernels import walk as kernel
 from accelsim.spec.nest import Nest, NestLoop
 
-Sets_co = TypeVar("Sets_co", covariant=True)
-"""A tile: a tuple of index sets, or of groups of them; equal parts are the same object."""
+Ints = NDArray[np.int64]
+ROWS = 4096
+"""Most rows that are walked at once."""
+
+Set_co = TypeVar("Set_co", covariant=True)
+"""A tile along one axis: an index set, or a group of them; equal ones are the same object."""
 
 
-class Image(Protocol[Sets_co]):
-    """Whatever gives a tile for positions along the lines, and the lines it depends on."""
+class Axis(Protocol[Set_co]):
+    """What gives one axis of a tile for positions along the lines, and the lines it depends on."""
 
-    lines: frozenset[int]
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The lines it depends on."""
+        ...
 
-    def at(self, position: Sequence[int]) -> tuple[Sets_co, ...]:
-        """The tile for positions along all lines."""
+    def at(self, position: Sequence[int]) -> Set_co:
+        """The axis' set for positions along all lines."""
         ...
 
 
+class Image(Protocol[Set_co]):
+    """Whatever gives a tile: its axes, the lines it depends on, what positions along each line are multiples of, and the
+    empty tile, which one without an index along one axis is (None: there is no such rule).
+    """
+
+    @property
+    def axes(self) -> Sequence[Axis[Set_co]]:
+        """One for each axis of a tile."""
+        ...
+
+    @property
+    def lines(self) -> frozenset[int]:
+        """The lines that move a tile."""
+        ...
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """Per line what all positions are multiples of."""
+        ...
+
+    @property
+    def nothing(self) -> tuple[Set_co, ...] | None:
+        """The empty tile."""
+        ...
+
+
+Set = TypeVar("Set")
+
+
+class Numbers(Generic[Set]):
+    """The sets of an image's axes, numbered where they are first met. ``sets[axis][number]``; 0 is the empty one.
+
+    ``table`` holds for each axis, from ``first[axis]`` on, the number at every position of its lines (-1: not met).
+    """
+
+    def __init__(self, nest: Nest, image: Image[Set]) -> None:
+        self.image = image
+        self.spans = [-(-line.extent // grid) for line, grid in zip(nest.lines, image.grid, strict=True)]
+        self.sets: list[list[Set | None]] = [[None if image.nothing is None else image.nothing[a]]
+                                             for a in range(len(image.axes))]
+        self._known: list[dict[int, int]] = [{} for _ in image.axes]
+        self.places = [prod(self.spans[line] for line in axis.lines) for axis in image.axes]
+        self.first = [sum(self.places[:a]) for a in range(len(self.places))]
+        self.table: Ints = np.full(sum(self.places), -1, dtype=np.int64)
+
+    def moves(self, axis: int, line: int) -> int:
+        """How far in the table one multiple of the grid along a line goes."""
+        lines = self.image.axes[axis].lines
+        if line not in lines:
+            return 0
+        return prod([self.spans[own] for own in lines[lines.index(line) + 1:]])
+
+    def meet(self, axis: int, place: int, position: Sequence[int]) -> None:
+        """Number the set at a position, which has this place in the table."""
+        found = self.image.axes[axis].at(position)
+        nothing = self.image.nothing
+        if nothing is not None and not getattr(found, "count", 1):
+            self.table[place] = 0
+            return
+        known = self._known[axis]
+        number = known.get(id(found))
+        if number is None:
+            number = known[id(found)] = len(self.sets[axis])
+            self.sets[axis].append(found)
+        self.table[place] = number
+
+    def tile(self, numbers: Sequence[int]) -> tuple[Set, ...]:
+        """The tile of these numbers."""
+        made = [own[number] for own, number in zip(self.sets, numbers, strict=True)]
+        assert all(one is not None for one in made), "numbers come from tiles that were met"
+        return tuple(made)  # type: ignore[arg-type]  # asserted
+
+
 @dataclass(slots=True)
-class Visit(Generic[Sets_co]):
+class Visit(Generic[Set_co]):
     """A tile's stay: from its first step to the last before it changes, in the level's global step numbers.
 
     ``held`` is the tile before it. ``returns``: a reduction has come back to it (outputs: partial sums exist).
@@ -33,8 +117,8 @@ class Visit(Generic[Sets_co]):
 
     first: int
     last: int
-    tile: tuple[Sets_co, ...]
-    held: tuple[Sets_co, ...] | None
+    tile: tuple[Set_co, ...]
+    held: tuple[Set_co, ...] | None
     returns: bool
     complete: bool
 
@@ -47,113 +131,77 @@ def weights(loops: Sequence[NestLoop]) -> list[int]:
     return made
 
 
-class Step:
-    """Where a walk stands: global step, positions along the lines, and each loop's index and its iterations here.
-
-    It is the same object from step to step: read it, do not keep it.
-    """
-
-    __slots__ = ("index", "limit", "number", "position")
-
-    def __init__(self, position: list[int], index: list[int], limit: list[int]) -> None:
-        self.number = 0
-        self.position = position
-        self.index = index
-        self.limit = limit
-
-
-def steps(nest: Nest, loops: Sequence[NestLoop], base: Sequence[int]) -> Iterator[Step]:
-    """Every step of the loops for an instance at ``base`` positions; iterations past an edge are skipped."""
-    extents = [line.extent for line in nest.lines]
-    if any(start >= extent for start, extent in zip(base, extents, strict=True)):
-        return
-    position = list(base)
-    weight = weights(loops)
-    count = len(loops)
-    index = [0] * count
-    limit = [_limit(loop, position, extents) for loop in loops]
-    ragged = _ragged(loops, base, extents)
-    step = Step(position, index, limit)
-    while True:
-        yield step
-        j = count - 1
-        while j >= 0 and index[j] + 1 >= limit[j]:
-            position[loops[j].line] -= index[j] * loops[j].stride
-            step.number -= index[j] * weight[j]
-            index[j] = 0
-            j -= 1
-        if j < 0:
-            return
-        index[j] += 1
-        position[loops[j].line] += loops[j].stride
-        step.number += weight[j]
-        for i in ragged:
-            if i > j:
-                limit[i] = _limit(loops[i], position, extents)
-
-
-def _ragged(loops: Sequence[NestLoop], base: Sequence[int], extents: Sequence[int]) -> list[int]:
-    """The loops along lines where some iteration would start past the edge: only theirs can be cut."""
+def ragged(loops: Sequence[NestLoop], base: Sequence[int], extents: Sequence[int]) -> list[bool]:
+    """Whether some iteration along a loop's line would start past the edge, for each loop: only theirs can be cut."""
     furthest = list(base)
     for loop in loops:
         furthest[loop.line] += (loop.bound - 1) * loop.stride
-    return [i for i, loop in enumerate(loops) if furthest[loop.line] >= extents[loop.line]]
+    return [furthest[loop.line] >= extents[loop.line] for loop in loops]
 
 
-def _limit(loop: NestLoop, position: Sequence[int], extents: Sequence[int]) -> int:
-    """Iterations of a loop that start inside the edge, from positions with its own and inner indices at 0."""
-    left = extents[loop.line] - position[loop.line]
-    return min(loop.bound, -(-left // loop.stride))
+class Walk:
+    """What walks of visits and of steps have in common: loops, extents and state in the kernels' layout."""
+
+    def __init__(self, nest: Nest, loops: Sequence[NestLoop], base: Sequence[int], deltas: Sequence[Sequence[int]],
+                 places: Sequence[int], fixed: Sequence[bool]) -> None:
+        extents = [line.extent for line in nest.lines]
+        self.cut = ragged(loops, base, extents)
+        self.loops: Ints = np.array([
+            (loop.line, loop.stride, loop.bound, cut, stays, weight)
+            for loop, cut, stays, weight in zip(loops, self.cut, fixed, weights(loops), strict=True)
+        ], dtype=np.int64).reshape(len(loops), kernel.LOOP_WIDTH)
+        self.extents: Ints = np.array(extents, dtype=np.int64)
+        self.deltas: Ints = np.array(deltas, dtype=np.int64).reshape(len(loops), len(places))
+        self.stand = slice(kernel.WALK_HEAD + 2 * len(loops), kernel.WALK_HEAD + 2 * len(loops) + len(extents))
+        self.state: Ints = np.zeros(self.stand.stop + 2 * len(places), dtype=np.int64)
+        self.state[self.stand] = base
+        self.state[self.stand.stop:self.stand.stop + len(places)] = places
+        if any(start >= extent for start, extent in zip(base, extents, strict=True)):
+            self.state[kernel.STATUS] = kernel.DONE
 
 
-def visits(nest: Nest, image: Image[Sets_co], loops: Sequence[NestLoop], base: Sequence[int]) -> Iterator[Visit[Sets_co]]:
+class VisitWalk(Walk, Generic[Set]):
     """The stays of a tensor's tiles at a level, for the instance whose spatial coordinates put it at ``base``.
 
     ``loops``: the level's step loops. Loops inside the last one that moves the tile are passed over at once.
     """
-    moving = [i for i, loop in enumerate(loops) if loop.line in image.lines and loop.bound > 1]
-    depth = moving[-1] + 1 if moving else 0
-    outer, inner = loops[:depth], loops[depth:]
-    rest = weights(loops)
-    scale = rest[depth - 1] if depth else 1
-    extents = [line.extent for line in nest.lines]
-    fixed = [i for i, loop in enumerate(outer) if loop.line not in image.lines and loop.bound > 1]
-    first = last = 0
-    tile: tuple[Sets_co, ...] | None = None
-    held: tuple[Sets_co, ...] | None = None
-    returns = complete = False
-    inside = scale if depth else prod(loop.bound for loop in loops)
-    last_inside = inside - 1 if not _ragged(loops, base, extents) else None
-    for step in steps(nest, outer, base):
-        position, index, limit = step.position, step.index, step.limit
-        now = image.at(position)
-        start = step.number * scale
-        ending = start + (last_inside if last_inside is not None else _last_inside(inner, rest[depth:], position, extents))
-        whole = all([index[i] + 1 == limit[i] for i in fixed])
-        if tile is not None and _same(now, tile):
-            last, complete = ending, whole
-            continue
-        if tile is not None:
-            yield Visit(first, last, tile, held, returns, complete)
-            held = tile
-        first, last, tile = start, ending, now
-        returns, complete = any([index[i] for i in fixed]), whole
-    if tile is not None:
-        yield Visit(first, last, tile, held, returns, complete)
+
+    def __init__(self, nest: Nest, numbers: Numbers[Set], loops: Sequence[NestLoop], base: Sequence[int]) -> None:
+        image = numbers.image
+        moving = [i for i, loop in enumerate(loops) if loop.line in image.lines and loop.bound > 1]
+        self._depth = moving[-1] + 1 if moving else 0
+        fixed = [i < self._depth and loop.line not in image.lines and loop.bound > 1 for i, loop in enumerate(loops)]
+        axes = range(len(image.axes))
+        deltas = [[loop.stride // image.grid[loop.line] * numbers.moves(a, loop.line) for a in axes] for loop in loops]
+        places = [numbers.first[a] + sum(base[line] // image.grid[line] * numbers.moves(a, line)
+                                         for line in image.axes[a].lines) for a in axes]
+        super().__init__(nest, loops, base, deltas, places, fixed)
+        self._numbers = numbers
+        self._inside = -1 if any(self.cut) else prod(loop.bound for loop in loops[self._depth:]) - 1
+        self._collapse = int(image.nothing is not None)
+
+    def rows(self, most: int = ROWS) -> Ints:
+        """The next visits, int64[n, VISIT_TILE + axes]; none at the end."""
+        made: Ints = np.empty((most, kernel.VISIT_TILE + self.deltas.shape[1]), dtype=np.int64)
+        have = 0
+        while True:
+            have += kernel.walk_visits(self.loops, self._depth, self._inside, self.extents, self.deltas, self._numbers.table,
+                                       self._collapse, self.state, made[have:])
+            missed = int(self.state[kernel.MISSED])
+            if missed < 0:
+                return made[:have]
+            self._numbers.meet(missed, int(self.state[self.stand.stop + missed]), self.state[self.stand].tolist())
 
 
-def _same(tile: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    return all(a is b for a, b in zip(tile, other, strict=True))
-
-
-def _last_inside(loops: Sequence[NestLoop], weight: Sequence[int], position: Sequence[int], extents: Sequence[int]) -> int:
-    """Global number, within one iteration of the loops outside, of the last step that is not skipped."""
-    if not loops:
-        return 0
-    moved = list(position)
-    total = 0
-    for loop, steps_each in zip(loops, weight, strict=True):
-        last = _limit(loop, moved, extents) - 1
-        moved[loop.line] += last * loop.stride
-        total += last * steps_each
-    return total
+def visits(nest: Nest, numbers: Numbers[Set], loops: Sequence[NestLoop], base: Sequence[int]) -> Iterator[Visit[Set]]:
+    """The visits one by one, with their tiles."""
+    walk = VisitWalk(nest, numbers, loops, base)
+    held: tuple[Set, ...] | None = None
+    while True:
+        rows = walk.rows(256).tolist()
+        if not rows:
+            return
+        for first, last, returns, complete, *tile in rows:
+            now = numbers.tile(tile)
+            yield Visit(first, last, now, held, bool(returns), bool(complete))
+            held = now

@@ -7,13 +7,15 @@ on disjoint lines. So per-line tables are made once and multiplied.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import gcd, prod
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from accelsim.kernels.walk import STEP_WIDTH, walk_steps
 from accelsim.plan.images import DimRange, image
+from accelsim.plan.walk import ROWS, Walk
 from accelsim.spec.case import Case
 from accelsim.spec.operator import Axis, Tensor
 
@@ -124,19 +126,26 @@ class StepWork:
         self.every = [Span(every, (0, feed) if once else every) for feed, once in zip(feeds, merged, strict=True)]
         self.alone = all(not table.together for table in self.tables)
         self.padded = [one for one in self.sums if one.padded]
-        self.reaches = [table.reach for table in self.tables]
-        self._made: dict[tuple[object, ...], Amounts] = {}
+        self.loops = nest.temporal_above(entry)
+        moving = [loop for loop in (*self.loops, *nest.spatial_above(case.array_entry)) if loop.bound > 1]
+        self.grid = [gcd(*(loop.stride for loop in moving if loop.line == line)) or extent
+                     for line, extent in enumerate(self.extents)]
+        self.kinds = [self._line_kinds(line) for line in range(len(nest.lines))]
 
-    def at(self, position: Sequence[int], base: Sequence[int]) -> Amounts:
-        """Amounts of the step at these positions; ``base`` are the unit's own (all temporal loops at 0)."""
+    def _line_kinds(self, line: int) -> Ints:
+        """Per position along a line, in multiples of its grid, a number for all that the amounts depend on there: how far it
+        is to the edge, or the position itself where padded windows stand along it.
+        """
+        positions = np.arange(0, self.extents[line], self.grid[line], dtype=np.int64)
+        if any(line in one.placed for one in self.padded):
+            return np.arange(len(positions), dtype=np.int64)
+        left = np.minimum(self.tables[line].reach, self.extents[line] - positions)
+        return np.unique(left, return_inverse=True)[1].astype(np.int64)
+
+    def amounts(self, position: Sequence[int], *, fresh: bool) -> Amounts:
+        """Amounts of the step at these positions; ``fresh``: it is the first of its reduction, and finds nothing to add to."""
         left = [extent - start for extent, start in zip(self.extents, position, strict=True)]
-        key: tuple[object, ...] = tuple([min(reach, own) for own, reach in zip(left, self.reaches, strict=True)])
-        fresh = all([position[line] == base[line] for line in self.reduction])
-        key += (fresh,) if not self.padded else (fresh, *[one.key(position) for one in self.padded])
-        found = self._made.get(key)
-        if found is None:
-            found = self._made[key] = self._amounts(left, position, fresh)
-        return found
+        return self._amounts(left, position, fresh)
 
     def _amounts(self, left: Sequence[int], position: Sequence[int], fresh: bool) -> Amounts:
         one = {line: self.tables[line].at(left[line])[0] for line in self.counted}
@@ -168,6 +177,38 @@ class StepWork:
         return tuple(totals), totals[self.output] * share // parts
 
 
+class StepWalk(Walk):
+    """The steps of the feeding entry for a unit at these base positions, each with the code of its kind."""
+
+    def __init__(self, work: StepWork, base: Sequence[int]) -> None:
+        self._base = base
+        self._loops = work.loops
+        lines = range(len(base))
+        first = [sum(len(own) for own in work.kinds[:line]) for line in lines]
+        deltas = [[loop.stride // work.grid[line] * (loop.line == line) for line in lines] for loop in self._loops]
+        places = [first[line] + base[line] // work.grid[line] for line in lines]
+        super().__init__(work.case.nest, self._loops, base, deltas, places, [False] * len(self._loops))
+        radix = [prod(int(own.max()) + 1 for own in work.kinds[:line]) for line in lines]
+        self._codes: Ints = np.concatenate([own * scale for own, scale in zip(work.kinds, radix, strict=True)])
+        self._moved: Ints = np.zeros(len(self._codes), dtype=np.int64)
+        for line in work.reduction:
+            self._moved[first[line]:first[line] + len(work.kinds[line])] = 1
+            self._moved[places[line]] = 0
+
+    def rows(self) -> Ints:
+        """The next steps, int64[n, STEP_WIDTH]; none at the end. An odd code: the first of its reduction."""
+        made: Ints = np.empty((ROWS, STEP_WIDTH), dtype=np.int64)
+        return made[:walk_steps(self.loops, self.extents, self.deltas, self._codes, self._moved, self.state, made)]
+
+    def position(self, step: int) -> list[int]:
+        """Positions along the lines at a step."""
+        position = list(self._base)
+        for loop in reversed(self._loops):
+            step, index = divmod(step, loop.bound)
+            position[loop.line] += index * loop.stride
+        return position
+
+
 Cells = dict[int, Runs]
 
 
@@ -188,12 +229,13 @@ class TensorSum:
             coefficient * (dims[dim] - 1) for dim, coefficient in axis.form.terms)}
         self._sums: dict[tuple[object, ...], int] = {}
 
-    def key(self, position: Sequence[int]) -> object:
-        """What besides the distances to the edges the sum depends on: where padded windows stand."""
+    @property
+    def placed(self) -> set[int]:
+        """The lines along which it matters where a step stands: those that move padded windows."""
         if not self.padded:
-            return None
-        return tuple([self.work.ranges[dim].at(position)[0] for axis in self.tensor.axes if axis in self.padded
-                      for dim in axis.dims]), tuple([position[line] for line in self.flat])
+            return set()
+        return {line for axis in self.tensor.axes if axis in self.padded for dim in axis.dims
+                for line in self.work.ranges[dim].lines} | set(self.flat)
 
     def total(self, cells: Cells, free: Cells, position: Sequence[int]) -> int:
         """The sum at these positions: ``cells`` has the iterations along each line, ``free`` those along lines that the

@@ -7,12 +7,12 @@ from itertools import product
 import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 
-from accelsim.plan.schedule import Place, Schedule
+from accelsim.plan.schedule import Schedule
 from accelsim.plan.units import Unit
 from accelsim.spec.case import Case
 from accelsim.spec.operator import Tensor
 
-from ..helpers import brief
+from ..helpers import Stay, blocks, brief, stays
 from ..properties.strategies import MOST_STEPS, cases, steps_of, wide_cases
 from .replaying import Element, box, image, volume, work
 
@@ -24,7 +24,7 @@ class Station:
     """A tensor at a level, with the values it holds; its residencies come and go in the schedule's order."""
 
     def __init__(
-        self, case: Case, tensor: Tensor, entry: int, parent: Station | None, stays: list[Place], values: Values
+        self, case: Case, tensor: Tensor, entry: int, parent: Station | None, stays: list[Stay], values: Values
     ) -> None:
         self.case, self.tensor, self.entry, self.parent, self.stays = case, tensor, entry, parent, stays
         self.values = values
@@ -40,8 +40,8 @@ class Station:
 
     def enter(self) -> None:
         assert self.parent is not None
-        stay, source, _ = self.stays[self.now]
-        self.parent.advance(source)
+        stay = self.stays[self.now]
+        self.parent.advance(stay.source)
         tile = image(self.tensor, box(self.case, self.entry, stay.first, self.unit.bases[0]))
         if self.output:
             assert stay.refill == (stay.fill is not None)
@@ -57,8 +57,8 @@ class Station:
             return
         memory = self.case.memory(self.parent.entry, self.tensor)
         assert memory is not None
-        stay, _, into = self.stays[self.now]
-        self.parent.advance(into)
+        stay = self.stays[self.now]
+        self.parent.advance(stay.sink)
         drain = stay.drain
         assert drain is not None
         assert drain.elements == len(self.values)
@@ -79,8 +79,8 @@ def result(case: Case) -> tuple[Values, Values]:
         data[tensor.name] = {e: 0 if tensor is what.output else int(v) for e, v in zip(whole, numbers, strict=True)}
         station: Station | None = None
         for entry in case.paths[tensor.name]:
-            stays = list(schedule.stays(entry, tensor.name, 0)) if station is not None else []
-            station = Station(case, tensor, entry, station, stays, dict(data[tensor.name]) if station is None else {})
+            own = stays(schedule, entry, tensor.name, 0) if station is not None else []
+            station = Station(case, tensor, entry, station, own, dict(data[tensor.name]) if station is None else {})
         assert station is not None
         feeds.append(station)
     out = next(i for i, tensor in enumerate(what.tensors) if tensor is what.output)
@@ -101,11 +101,11 @@ def result(case: Case) -> tuple[Values, Values]:
         assert element is not None
         taken[out][element] += total
 
-    for block in schedule.blocks(0):
+    for block in blocks(schedule, 0):
         for station, number in zip(feeds, block.operands, strict=True):
             station.advance(number)
         (own,) = work(case, schedule.units[case.array_entry][0], block.step)
-        assert block.macs == volume(own)
+        assert block.work.macs == volume(own)
         for point in product(*(own[dim] for dim in dims)):
             done[point] += 1
             multiply(dict(zip(dims, point, strict=True)), [station.values for station in feeds])
@@ -136,9 +136,9 @@ def test_every_mac_is_done_once_by_some_instance(case: Case) -> None:
     schedule, dims = Schedule(case), list(case.operator.dims)
     done = np.zeros(tuple(case.operator.dims.values()), dtype=np.int64)
     for unit in schedule.units[case.array_entry]:
-        for block in schedule.blocks(unit.index):
+        for block in blocks(schedule, unit.index):
             parts = list(work(case, unit, block.step))
-            assert block.macs == sum(map(volume, parts)), brief(case)
+            assert block.work.macs == sum(map(volume, parts)), brief(case)
             for own in parts:
                 for point in product(*(own[dim] for dim in dims)):
                     done[point] += 1

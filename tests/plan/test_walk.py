@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accelsim.plan.walk import steps, visits
+from accelsim.plan.walk import Numbers, VisitWalk, visits
 from accelsim.spec.nest import Line, Nest, NestLoop
 
 
-class Marks:
-    """An image that is a new object wherever the positions along its lines differ."""
+class Mark:
+    """An axis that is a new object wherever the positions along its lines differ."""
 
     def __init__(self, lines: set[int]) -> None:
-        self.lines = frozenset(lines)
+        self.lines = tuple(sorted(lines))
         self._made: dict[tuple[int, ...], object] = {}
 
-    def at(self, position: Sequence[int]) -> tuple[object, ...]:
-        """The tile for positions along all lines."""
-        return (self._made.setdefault(tuple(position[line] for line in sorted(self.lines)), object()),)
+    def at(self, position: Sequence[int]) -> object:
+        """The mark for positions along all lines."""
+        return self._made.setdefault(tuple(position[line] for line in self.lines), object())
+
+
+class Marks:
+    """An image of one axis."""
+
+    nothing = None
+
+    def __init__(self, lines: set[int], count: int) -> None:
+        self.lines = frozenset(lines)
+        self.axes = [Mark(lines)]
+        self.grid = (1,) * count
 
 
 @st.composite
@@ -39,15 +51,30 @@ def nests(draw: st.DrawFn) -> tuple[Nest, list[int], set[int]]:
     return Nest(tuple(Line((str(i),), extent) for i, extent in enumerate(extents)), tuple(loops), 1), base, depends
 
 
-@given(nests())
-def test_visits_are_the_runs_of_equal_tiles(made: tuple[Nest, list[int], set[int]]) -> None:
+def plainly(nest: Nest, base: list[int]) -> Iterator[tuple[int, list[int]]]:
+    """Every step's number, which counts skipped ones, and its position; those past an edge left out."""
+    for number, indices in enumerate(product(*(range(loop.bound) for loop in nest.loops))):
+        position = list(base)
+        for loop, index in zip(nest.loops, indices, strict=True):
+            position[loop.line] += index * loop.stride
+        if all(at < line.extent for at, line in zip(position, nest.lines, strict=True)):
+            yield number, position
+
+
+@given(nests(), st.integers(1, 5))
+def test_visits_are_the_runs_of_equal_tiles(made: tuple[Nest, list[int], set[int]], most: int) -> None:
     nest, base, depends = made
-    image = Marks(depends)
+    numbers = Numbers(nest, Marks(depends, len(nest.lines)))
     runs: list[list[object]] = []
-    for step in steps(nest, nest.loops, base):
-        tile, = image.at(step.position)
+    for number, position in plainly(nest, base):
+        tile = numbers.image.axes[0].at(position)
         if runs and runs[-1][2] is tile:
-            runs[-1][1] = step.number
+            runs[-1][1] = number
         else:
-            runs.append([step.number, step.number, tile])
-    assert [[visit.first, visit.last, visit.tile[0]] for visit in visits(nest, image, nest.loops, base)] == runs
+            runs.append([number, number, tile])
+    assert [[visit.first, visit.last, visit.tile[0]] for visit in visits(nest, numbers, nest.loops, base)] == runs
+    walk, found = VisitWalk(nest, numbers, nest.loops, base), []
+    while len(rows := walk.rows(most)):
+        assert len(rows) <= most
+        found += [[first, last, numbers.tile(tile)[0]] for first, last, _, _, *tile in rows.tolist()]
+    assert found == runs

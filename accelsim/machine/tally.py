@@ -1,0 +1,63 @@
+"""What was moved, from how often each load went each way: the same sums for every driver."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accelsim.machine.network import Hop, Network, Route, Station
+from accelsim.plan.moves import Load
+from accelsim.timeline import LaneKind, Recorder, Traffic
+
+WAYS = ALONE_FILL, TRUNK_FILL, LEG_FILL, ALONE_DRAIN, TRUNK_DRAIN, LEG_DRAIN = range(6)
+"""How a load may go: alone, along what a group shares, or along a member's own part of the way."""
+
+
+def routes(spec: Station) -> tuple[Route, ...]:
+    """The hops of each way of a station's loads."""
+    return ((*spec.fill_trunk, *spec.fill_leg), spec.fill_trunk, spec.fill_leg, (*spec.drain_leg, *spec.drain_trunk),
+            spec.drain_trunk, spec.drain_leg)
+
+
+def size_of(hop: Hop, load: Load) -> int:
+    """Bytes of a load that pass a hop."""
+    size = load.outer_bytes(hop.granularity_bytes) if hop.shared else load.inner_bytes(hop.granularity_bytes)
+    return max(size, hop.whole_bytes)
+
+
+def tally(recorder: Recorder, network: Network, number: int, loads: Sequence[Load | None], uses: Sequence[Sequence[int]]) -> None:
+    """Add a station's traffic: ``uses[way][load]`` says how often each load was asked for."""
+    spec = network.stations[number]
+    own = _traffic(recorder, network, spec.level, spec)
+    for way, hops in zip(WAYS, routes(spec), strict=True):
+        for load, times in zip(loads, uses[way], strict=False):
+            if load is None or not times:
+                continue
+            recorder.count("transfers", times)
+            _payload(own, way, load, times, output=spec.tensor == network.output)
+            for hop in hops:
+                if hop.kind is LaneKind.LINK:
+                    moved = (load.all_outer_bytes if hop.shared else load.all_inner_bytes)(hop.granularity_bytes)
+                    recorder.link_bytes[hop.name] = recorder.link_bytes.get(hop.name, 0) + moved * times
+                elif hop.granularity_bytes > 1:
+                    count = load.outer_bytes if hop.shared else load.all_inner_bytes
+                    waste = count(hop.granularity_bytes) - count(1)
+                    level = network.stations[spec.parent].level if hop.shared else spec.level
+                    if waste:
+                        _traffic(recorder, network, level, spec).waste_bytes += waste * times
+
+
+def _payload(own: Traffic, way: int, load: Load, times: int, *, output: bool) -> None:
+    if way in (ALONE_DRAIN, LEG_DRAIN):
+        own.drain_bytes += load.payload_bytes * times
+        own.drain_elements += load.elements * times
+    elif way in (ALONE_FILL, LEG_FILL) and output:
+        own.refill_bytes += load.payload_bytes * times
+        own.refill_elements += load.elements * times
+    elif way in (ALONE_FILL, LEG_FILL):
+        own.fill_bytes += load.payload_bytes * times
+        own.fill_elements += load.elements * times
+
+
+def _traffic(recorder: Recorder, network: Network, level: str, spec: Station) -> Traffic:
+    key = level, network.tensors[spec.tensor]
+    return recorder.traffic.setdefault(key, Traffic())
