@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from accelsim.kernels.record import record
 from accelsim.stalls import Phase, StallCause
 
 Ints = NDArray[np.int64]
@@ -27,6 +28,8 @@ CAUSES: tuple[StallCause, ...] = tuple(StallCause)
 PHASES: tuple[Phase, ...] = tuple(Phase)
 BUSY_STATE = 0
 STATES = 1 + len(CAUSES) * len(PHASES)
+PENDING_ROWS = 8192
+"""Rows that are worked up at once."""
 
 
 def stall_state(cause: StallCause, phase: Phase) -> int:
@@ -152,14 +155,17 @@ class RecordOptions:
 
 @dataclass
 class Recorder:
-    """Collects a timeline while the machine runs; rows are worked up in batches."""
+    """Collects a timeline while the machine runs; rows are worked up in batches.
+
+    ``pending``: rows not worked up yet: (lane, first tick, end tick, state, label), none of them empty.
+    """
 
     lanes: Sequence[Lane]
     labels: Sequence[str]
     options: RecordOptions = field(default_factory=RecordOptions)
 
     def __post_init__(self) -> None:
-        self._pending: list[tuple[int, int, int, int, int]] = []
+        self.pending: list[tuple[int, int, int, int, int]] = []
         self._totals: Ints = np.zeros((len(self.lanes), STATES), dtype=np.int64)
         self._bins: Ints = np.zeros((len(self.lanes), STATES, self.options.bins), dtype=np.int64)
         self._width = TICKS
@@ -174,9 +180,9 @@ class Recorder:
     def row(self, lane: int, start: int, end: int, state: int, label: int) -> None:
         """A lane was in a state from one tick to another, for a tensor's sake (``label``)."""
         if end > start:
-            self._pending.append((lane, start, end, state, label))
-            if len(self._pending) >= 8192:
-                self._work_up()
+            self.pending.append((lane, start, end, state, label))
+            if len(self.pending) >= PENDING_ROWS:
+                self.work_up()
 
     def count(self, name: str, amount: int = 1) -> None:
         """Add to a counter of the run."""
@@ -187,50 +193,33 @@ class Recorder:
         key = (cause.code, where, whose, lane)
         self.culprits[key] = self.culprits.get(key, 0) + cycles
 
-    def _work_up(self) -> None:
-        rows: Ints = np.array(self._pending, dtype=np.int64).reshape(-1, 5)
-        self._pending = []
+    def work_up(self) -> None:
+        """Add the pending rows."""
+        rows: Ints = np.array(self.pending, dtype=np.int64).reshape(-1, 5)
+        self.pending.clear()
+        self.add(rows)
+
+    def add(self, rows: Ints) -> None:
+        """Add rows, int64[n, 5], to totals and profile, and keep those of the window while there is room."""
         if not len(rows):
             return
-        lane, start, end, state = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3]
-        np.add.at(self._totals, (lane, state), end - start)
-        self._bin(lane, start, end, state)
+        self._width = record(rows, self._totals, self._bins, self._width)
         if self.options.window is not None:
             first, last = self.options.window
-            rows = rows[(end > first * TICKS) & (start < last * TICKS)]
+            rows = rows[(rows[:, 2] > first * TICKS) & (rows[:, 1] < last * TICKS)]
         room = self.options.most_rows - self._kept_rows
         if len(rows) > room:
             self._dropped += len(rows) - room
             rows = rows[:room]
-        self._kept.append(rows)
-        self._kept_rows += len(rows)
-
-    def _bin(self, lane: Ints, start: Ints, end: Ints, state: Ints) -> None:
-        bins = self.options.bins
-        while int(end.max()) > bins * self._width:
-            folded = self._bins[:, :, 0::2] + self._bins[:, :, 1::2]
-            self._bins[:, :, :bins // 2] = folded
-            self._bins[:, :, bins // 2:] = 0
-            self._width *= 2
-        first, last = start // self._width, (end - 1) // self._width
-        same = first == last
-        np.add.at(self._bins, (lane[same], state[same], first[same]), (end - start)[same])
-        cut = ~same
-        if not cut.any():
-            return
-        lane, state, first, last, start, end = (a[cut] for a in (lane, state, first, last, start, end))
-        np.add.at(self._bins, (lane, state, first), (first + 1) * self._width - start)
-        np.add.at(self._bins, (lane, state, last), end - last * self._width)
-        step: Ints = np.zeros((len(self.lanes), STATES, bins + 1), dtype=np.int64)
-        np.add.at(step, (lane, state, first + 1), self._width)
-        np.add.at(step, (lane, state, last), -self._width)
-        self._bins += np.cumsum(step, axis=2)[:, :, :bins]
+        if len(rows):
+            self._kept.append(rows.copy())
+            self._kept_rows += len(rows)
 
     def finish(self, cycles: int, first_starts: Sequence[int]) -> Timeline:
         """The record of a run that ended at a cycle; ``first_starts``: when each array lane began its first step."""
-        self._work_up()
+        self.work_up()
         rows = np.concatenate(self._kept) if self._kept else np.zeros((0, 5), dtype=np.int64)
         rows = rows[np.lexsort((rows[:, 0], rows[:, 1]))]
         return Timeline(cycles, tuple(self.lanes), self._totals, Profile(max(1, self._width // TICKS), self._bins), rows,
                         self.options.window or (0, cycles), self._dropped, tuple(self.labels), self.traffic,
-                        self.link_bytes, self.culprits, self.counts, tuple(first_starts))
+                        self.link_bytes, dict(sorted(self.culprits.items())), self.counts, tuple(first_starts))

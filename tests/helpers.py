@@ -20,6 +20,7 @@ from accelsim.kernels.columns import (
     STAY_SINK,
     STAY_SOURCE,
 )
+from accelsim.machine.compiled_driver import CompiledMachine
 from accelsim.machine.network import build_network
 from accelsim.machine.simpy_driver import Machine
 from accelsim.plan.moves import Load
@@ -295,7 +296,7 @@ class Ran:
 
     timeline: Timeline
     log: list[Event]
-    machine: Machine
+    machine: Machine | CompiledMachine
 
     @property
     def cycles(self) -> int:
@@ -307,15 +308,15 @@ class Ran:
         return [e.cycle for e in sorted(own, key=lambda e: e.residency)]
 
 
-def run(case: Case, options: RecordOptions | None = None) -> Ran:
+def run(case: Case, options: RecordOptions | None = None, driver: type[Machine | CompiledMachine] = Machine) -> Ran:
     log: list[Event] = []
     schedule = Schedule(case)
     network = build_network(schedule)
     recorder = Recorder(network.lanes, network.tensors, options or RecordOptions())
-    machine = Machine(network, schedule, recorder, observer=lambda *told: log.append(Event(*told)))
+    machine = driver(network, schedule, recorder, observer=lambda *told: log.append(Event(*told)))
     cycles = machine.run()
     assert machine.macs == case.operator.macs
-    return Ran(recorder.finish(cycles, [one.first_start for one in machine.arrays]), log, machine)
+    return Ran(recorder.finish(cycles, machine.first_starts), log, machine)
 
 
 def stalls(timeline: Timeline, lane: int = 0) -> dict[str, int]:

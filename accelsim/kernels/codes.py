@@ -13,8 +13,8 @@ Ints = NDArray[np.int64]
 @kernel(INT(INT, INT))
 def slot_of(code: int, slots: int) -> int:
     """Where the search for a code begins; ``slots`` is a power of two."""
-    mixed = (code ^ (code >> 31)) * 668265261
-    return (mixed ^ (mixed >> 15)) & (slots - 1)
+    mixed = (int(code) ^ (int(code) >> 31)) * 668265261
+    return (mixed ^ (mixed >> 15)) & (int(slots) - 1)
 
 
 @kernel(INT(READ_1, READ_1, READ_1, WRITE_1))
@@ -29,7 +29,7 @@ def find_codes(codes: Ints, keys: Ints, values: Ints, found: Ints) -> int:
         code = codes[i]
         slot = slot_of(code, slots)
         while keys[slot] != code and keys[slot] >= 0:
-            slot = (slot + 1) & (slots - 1)
+            slot = (slot + 1) & (int(slots) - 1)
         if keys[slot] == code:
             found[i] = values[slot]
         else:
@@ -44,7 +44,7 @@ def put_code(code: int, value: int, keys: Ints, values: Ints) -> int:
     slots = keys.shape[0]
     slot = slot_of(code, slots)
     while keys[slot] != code and keys[slot] >= 0:
-        slot = (slot + 1) & (slots - 1)
+        slot = (slot + 1) & (int(slots) - 1)
     new = 1 if keys[slot] < 0 else 0
     keys[slot], values[slot] = code, value
     return new

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from accelsim.errors import SimulatorBug
 from accelsim.kernels.columns import BLOCK_KIND, BLOCK_OPERANDS
 from accelsim.machine.state import Piece, Residency, Run, service_ticks
+from accelsim.machine.tally import tally_array
 from accelsim.plan.schedule import Schedule, Work
 from accelsim.stalls import Phase, StallCause
-from accelsim.timeline import BUSY_STATE, TICKS, Traffic, stall_state
+from accelsim.timeline import BUSY_STATE, TICKS, stall_state
 
 if TYPE_CHECKING:
     from accelsim.machine.simpy_driver import Machine
@@ -171,16 +172,5 @@ class ArrayState:
 
     def _settle(self) -> None:
         """Hand what was done to the recorder, once."""
-        machine = self.machine
-        machine.recorder.count("hold_cycles", self._held_cycles)
-        for kind, times in self._done.items():
-            work = self._works[kind]
-            machine.recorder.count("blocks", times)
-            machine.recorder.count("passes", work.passes * times)
-            machine.recorder.count("array_cycles", work.hold * times)
-            for station, reads, writes in zip(self.node.feeds, work.all_reads, work.all_writes, strict=True):
-                if reads or writes:
-                    spec = machine.network.stations[station]
-                    traffic = machine.recorder.traffic.setdefault((spec.level, machine.network.tensors[spec.tensor]), Traffic())
-                    traffic.array_read_bytes += reads * times
-                    traffic.array_write_bytes += writes * times
+        self.machine.recorder.count("hold_cycles", self._held_cycles)
+        tally_array(self.machine.recorder, self.machine.network, self.number, self._works, self._done)

@@ -23,7 +23,7 @@ from accelsim.machine.tally import tally
 from accelsim.machine.transfers import Transfers, Ways
 from accelsim.plan.moves import Load
 from accelsim.plan.schedule import Schedule
-from accelsim.timeline import Recorder
+from accelsim.timeline import PENDING_ROWS, Recorder
 
 PROGRESS_BLOCKS = 512
 """Blocks between two calls of the progress function."""
@@ -89,8 +89,14 @@ class Machine:
         for array in self.arrays:
             array.close()
         for station, loads in zip(self.stations, self._loads, strict=True):
-            tally(self.recorder, self.network, station.number, loads, station.ways.uses)
+            if not station.home:
+                tally(self.recorder, self.network, station.number, loads, station.ways.uses)
         return self.finished
+
+    @property
+    def first_starts(self) -> list[int]:
+        """When each array began its first block; -1: never."""
+        return [array.first_start for array in self.arrays]
 
     def tell(self, what: str, residency: Residency) -> None:
         """Let the observer know; observers only watch."""
@@ -127,7 +133,10 @@ class Machine:
                     if self.progress is not None and not self.blocks % PROGRESS_BLOCKS:
                         self.progress(self.blocks)
             self._starting.clear()
-        self.transfers.arbitrate()
+        if self.transfers.requests:
+            self.transfers.arbitrate()
+            if len(self.recorder.pending) >= PENDING_ROWS:
+                self.recorder.work_up()
         if self._next_round:
             completed, self._next_round = self._next_round, []
             for happen in completed:

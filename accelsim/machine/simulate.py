@@ -5,32 +5,46 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 
 from accelsim.errors import SimulatorBug
+from accelsim.machine.compiled_driver import CompiledMachine, Stuck
 from accelsim.machine.network import build_network
 from accelsim.machine.simpy_driver import Machine
 from accelsim.plan.schedule import Schedule
 from accelsim.timeline import Recorder, RecordOptions, Timeline
 
 
-def simulate(schedule: Schedule, options: RecordOptions | None = None,
-             progress: Callable[[int], None] | None = None) -> Timeline:
+class Driver(Enum):
+    """What runs the event loop: a kernel over one array, or SimPy, which is the readable definition."""
+
+    COMPILED = "compiled"
+    SIMPY = "simpy"
+
+
+def simulate(schedule: Schedule, options: RecordOptions | None = None, progress: Callable[[int], None] | None = None,
+             driver: Driver = Driver.COMPILED) -> Timeline:
     """Run a schedule to the end.
 
-    ``progress`` is called now and then with the number of blocks done. Raises SimulatorBug when a law of conservation is
-    broken or nothing can go on: neither is the user's fault.
+    ``progress`` is called now and then with the number of blocks done. ``driver``: which of the two runs it; they tell the
+    same. Raises SimulatorBug when a law of conservation is broken or nothing can go on: neither is the user's fault.
     """
     network = build_network(schedule)
     recorder = Recorder(network.lanes, network.tensors, options or RecordOptions())
-    machine = Machine(network, schedule, recorder, progress)
-    with _no_cycle_collection():
-        cycles = machine.run()
+    machine = (Machine if driver is Driver.SIMPY else CompiledMachine)(network, schedule, recorder, progress)
+    try:
+        with _no_cycle_collection():
+            cycles = machine.run()
+    except Stuck:
+        # the readable driver can say who waits for whom
+        simulate(Schedule(schedule.case), options, progress, Driver.SIMPY)
+        raise
     asked = schedule.case.operator.macs
     if machine.macs != asked:
         raise SimulatorBug(f"{machine.macs:,} MACs done, {asked:,} asked")
     recorder.counts["macs"] = machine.macs
     recorder.counts["events"] = machine.events
-    return recorder.finish(cycles, [array.first_start for array in machine.arrays])
+    return recorder.finish(cycles, machine.first_starts)
 
 
 @contextmanager

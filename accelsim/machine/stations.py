@@ -169,7 +169,8 @@ class StationState:
             residency = live.get(seq)
             if residency is not None:
                 residency.pending -= 1
-                self.check_release(residency)
+                if not residency.pending and not residency.readers:
+                    self.check_release(residency)
 
     def filled(self, residency: Residency) -> None:
         """All that had to move in has; what the tile shares with the one before may still be on its way."""
@@ -207,7 +208,8 @@ class StationState:
             after = self.live.get(residency.seq + 1)
             if after is not None and after.arrived:
                 self.filled(after)
-        self.check_release(residency)
+        if not residency.pending and not residency.readers:
+            self.check_release(residency)
 
     # -- releases (rule 5) --------------------------------------------------------------------------------------
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from accelsim.machine.network import Hop, Network, Route, Station
 from accelsim.plan.moves import Load
+from accelsim.plan.schedule import Work
 from accelsim.timeline import LaneKind, Recorder, Traffic
 
 WAYS = ALONE_FILL, TRUNK_FILL, LEG_FILL, ALONE_DRAIN, TRUNK_DRAIN, LEG_DRAIN = range(6)
@@ -22,6 +23,14 @@ def size_of(hop: Hop, load: Load) -> int:
     """Bytes of a load that pass a hop."""
     size = load.outer_bytes(hop.granularity_bytes) if hop.shared else load.inner_bytes(hop.granularity_bytes)
     return max(size, hop.whole_bytes)
+
+
+def pieces(hops: Route, load: Load) -> list[list[int]]:
+    """Bytes of each piece that a load is cut into at each hop; the smallest chunk of the links on the way decides."""
+    chunk = min((hop.chunk_bytes for hop in hops if hop.chunk_bytes), default=0)
+    count = -(-load.payload_bytes // chunk) if chunk and load.payload_bytes > chunk else 1
+    whole = [size_of(hop, load) for hop in hops]
+    return [[size * (i + 1) // count - size * i // count for size in whole] for i in range(count)]
 
 
 def tally(recorder: Recorder, network: Network, number: int, loads: Sequence[Load | None], uses: Sequence[Sequence[int]]) -> None:
@@ -44,6 +53,21 @@ def tally(recorder: Recorder, network: Network, number: int, loads: Sequence[Loa
                     level = network.stations[spec.parent].level if hop.shared else spec.level
                     if waste:
                         _traffic(recorder, network, level, spec).waste_bytes += waste * times
+
+
+def tally_array(recorder: Recorder, network: Network, number: int, works: Sequence[Work], times: Mapping[int, int]) -> None:
+    """Add what an array unit did: ``times[kind]`` says how often each kind of work."""
+    for kind, count in sorted(times.items()):
+        work = works[kind]
+        recorder.count("blocks", count)
+        recorder.count("passes", work.passes * count)
+        recorder.count("array_cycles", work.hold * count)
+        for station, reads, writes in zip(network.arrays[number].feeds, work.all_reads, work.all_writes, strict=True):
+            if reads or writes:
+                spec = network.stations[station]
+                traffic = _traffic(recorder, network, spec.level, spec)
+                traffic.array_read_bytes += reads * count
+                traffic.array_write_bytes += writes * count
 
 
 def _payload(own: Traffic, way: int, load: Load, times: int, *, output: bool) -> None:

@@ -25,6 +25,7 @@ from accelsim.machine.tally import (
     LEG_FILL,
     TRUNK_DRAIN,
     TRUNK_FILL,
+    pieces,
     routes,
     size_of,
 )
@@ -47,7 +48,7 @@ class Ways:
     ``uses[way][load]``, ``payload[load]`` and ``ticks[way][load]`` grow with the loads that the plan has made so far.
     """
 
-    __slots__ = ("_loads", "_network", "chunk_bytes", "hops", "payload", "spec", "ticks", "under_way", "uses")
+    __slots__ = ("_loads", "_network", "chunked", "hops", "payload", "spec", "ticks", "under_way", "uses")
 
     def __init__(self, network: Network, spec: Station, loads: Sequence[Load | None]) -> None:
         self._network = network
@@ -58,7 +59,7 @@ class Ways:
         self.payload: list[int] = []
         self.uses: list[list[int]] = [[] for _ in self.hops]
         self.ticks: list[list[tuple[int, ...]]] = [[] for _ in self.hops]
-        self.chunk_bytes = min((hop.chunk_bytes for route in self.hops for hop in route if hop.chunk_bytes), default=0)
+        self.chunked = any(hop.chunk_bytes for route in self.hops for hop in route)
 
     def use(self, way: int, load: int) -> tuple[int, ...]:
         """Count a load that goes a way; the ticks that each hop serves it."""
@@ -81,11 +82,9 @@ class Ways:
 
     def pieces(self, way: int, load: int) -> list[tuple[int, ...]]:
         """The ticks of each piece that a load is cut into where a link cuts long ones; one piece is the whole."""
-        count = -(-self.payload[load] // self.chunk_bytes)
         found, hops = self._loads[load], self.hops[way]
         assert found is not None
-        whole = [size_of(hop, found) for hop in hops]
-        return [self._service(hops, [size * (i + 1) // count - size * i // count for size in whole]) for i in range(count)]
+        return [self._service(hops, sizes) for sizes in pieces(hops, found)]
 
 
 class Transfers:
@@ -97,7 +96,7 @@ class Transfers:
         lanes = len(network.array_lanes)
         depth = 4 + 2 * sum(station.buffers for station in network.stations) + 4 * len(network.arrays)
         self.resources = [ResourceState(depth, lanes + number) for number in range(len(network.resources))]
-        self._requests: list[tuple[TieKey, int, Leg]] = []
+        self.requests: list[tuple[TieKey, int, Leg]] = []
         self._count = 0
         self._gathering: dict[tuple[int, int, int, int], list[Residency]] = {}
 
@@ -175,7 +174,7 @@ class Transfers:
     def _alone(self, ways: Ways, way: int, load: int, key: TieKey, residency: Residency, done: Callable[[Leg], None]) -> None:
         """A transfer of one station; several one after another where a link cuts long ones into chunks."""
         ticks = ways.use(way, load)
-        if ways.chunk_bytes and ways.payload[load] > ways.chunk_bytes:
+        if ways.chunked and ways.payload[load]:
             self._piece(ways.hops[way], ways.pieces(way, load), key, residency, None, done)
         else:
             self._go_on(Leg(ways.hops[way], ticks, key, residency, None, self._machine.now, done))
@@ -225,33 +224,31 @@ class Transfers:
     def _arrive(self, leg: Leg, _: object = None) -> None:
         """A transfer's first byte is at a port: it is served at the end of this cycle's round, in tie order."""
         self._count += 1
-        self._requests.append((leg.key, self._count, leg))
+        self.requests.append((leg.key, self._count, leg))
         self._machine.due = True
 
     def arbitrate(self) -> None:
         """Serve what has arrived at ports in this round, in tie order."""
-        requests = self._requests
-        if not requests:
-            return
-        self._requests = []
+        requests, self.requests = self.requests, []
         if len(requests) > 1:
             requests.sort()
         now = self._machine.now
-        row = self._machine.recorder.row
+        rows = self._machine.recorder.pending
+        resources, now_ticks = self.resources, now * TICKS
         for _, _, leg in requests:
             place = len(leg.bookings)
             hop = leg.hops[place]
-            resource = self.resources[hop.resource]
-            # booked behind what is booked
-            start = now * TICKS
-            if resource.free > start:
-                start = resource.free
+            resource = resources[hop.resource]
+            start = resource.free  # booked behind what is booked
+            if start < now_ticks:
+                start = now_ticks
             resource.free = end = start + leg.ticks[place]
             begins, ends = -(-start // TICKS), -(-end // TICKS)
             ahead = resource.ahead(now, begins) if begins > now else ()
             spec = leg.residency.station.spec
             resource.recent.append((begins, ends, spec.tensor, spec.unit))
-            row(resource.lane, start, end, BUSY_STATE, spec.tensor)
+            if end > start:
+                rows.append((resource.lane, start, end, BUSY_STATE, spec.tensor))
             # through no earlier than through the hop before, and its latency
             through = leg.through + leg.latency
             if ends > through:

@@ -73,7 +73,7 @@ class Schedule:
         parent = self.case.parent(entry, tensor.name)
         if parent is None:
             for unit in self.units[entry]:
-                self._streams[entry, tensor.name, unit.index] = StayStream(None, None, 1)
+                self._streams[entry, tensor.name, unit.index] = StayStream(None, None, 1, output=False)
             return
         rules = self._rules[entry, tensor.name]
         grouped = rules.groups and not self.case.lockstep(entry)
@@ -84,7 +84,7 @@ class Schedule:
             above = self._streams[parent, tensor.name, outer.index]
             for unit in members:
                 made: Stays = siblings.of(unit.index) if siblings is not None else unit_stays(rules, unit)
-                self._streams[entry, tensor.name, unit.index] = StayStream(made, above, inside)
+                self._streams[entry, tensor.name, unit.index] = StayStream(made, above, inside, output=rules.output)
 
     def stays(self, entry: int, tensor: str, unit: int) -> StayStream:
         """A station's stays; each station's can be read once."""
@@ -143,11 +143,12 @@ class Schedule:
 class StayStream:
     """The stays of one station, for the machine, and the steps they begin at, for those that look up their own.
 
-    ``inside``: steps of the station's level in one of its parent's. A home (which has no stays of its own to make) has
-    one residency, of everything.
+    ``inside``: steps of the station's level in one of its parent's; ``output``: its tiles drain, to whatever the parent holds
+    at their last step. A home (which has no stays of its own to make) has one residency, of everything.
     """
 
-    def __init__(self, made: Stays | None, parent: StayStream | None, inside: int) -> None:
+    def __init__(self, made: Stays | None, parent: StayStream | None, inside: int, *, output: bool) -> None:
+        self._output = output
         self._made = made
         self._parent = parent
         self._above = parent.reader() if parent is not None else 0
@@ -167,7 +168,8 @@ class StayStream:
         rows = self._waiting.popleft() if self._waiting else np.zeros((0, STAY_WIDTH), dtype=np.int64)
         if len(rows) and self._parent is not None:
             rows[:, STAY_SOURCE] = self._parent.find(self._above, rows[:, STAY_FIRST] // self._inside)
-            rows[:, STAY_SINK] = self._parent.ahead(rows[:, STAY_LAST] // self._inside)
+            ends = STAY_LAST if self._output else STAY_FIRST
+            rows[:, STAY_SINK] = self._parent.ahead(rows[:, ends] // self._inside)
         return rows
 
     def reader(self) -> int:

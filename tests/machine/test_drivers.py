@@ -1,0 +1,76 @@
+"""Two drivers, one meaning: the compiled one tells every event, row and number that the SimPy driver tells."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+
+from accelsim.errors import SimulatorBug
+from accelsim.machine.compiled_driver import CompiledMachine
+from accelsim.machine.simpy_driver import Machine
+from accelsim.spec.case import Case
+from accelsim.timeline import RecordOptions, Timeline
+
+from ..helpers import brief, run
+from ..properties.strategies import MOST_STEPS, cases, steps_of, wide_cases
+
+SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+
+
+def same(one: Timeline, other: Timeline) -> None:
+    """Every number of two records."""
+    for field in dataclasses.fields(Timeline):
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        if isinstance(a, np.ndarray):
+            assert np.array_equal(a, b), field.name
+        elif field.name == "profile":
+            assert a.bin_cycles == b.bin_cycles
+            assert np.array_equal(a.ticks, b.ticks)
+        else:
+            assert a == b, field.name
+
+
+def compare(case: Case, options: RecordOptions | None = None) -> None:
+    try:
+        right = run(case, options, Machine)
+    except SimulatorBug as bug:
+        with pytest.raises(SimulatorBug, match=str(bug).split(":")[0]):
+            run(case, options, CompiledMachine)
+        return
+    ran = run(case, options, CompiledMachine)
+    assert ran.log == right.log, brief(case)
+    assert ran.machine.events == right.machine.events
+    same(ran.timeline, right.timeline)
+
+
+@settings(max_examples=1000, deadline=None, suppress_health_check=SLOW)
+@given(cases())
+def test_one_instance(case: Case) -> None:
+    assume(steps_of(case) <= MOST_STEPS)
+    compare(case)
+
+
+@settings(max_examples=1000, deadline=None, suppress_health_check=SLOW)
+@given(wide_cases())
+def test_several_instances(case: Case) -> None:
+    assume(steps_of(case) <= MOST_STEPS)
+    compare(case)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+@given(wide_cases())
+def test_windows_and_files(tmp_path_factory: pytest.TempPathFactory, case: Case) -> None:
+    assume(steps_of(case) <= MOST_STEPS)
+    options = RecordOptions(window=(50, 400), most_rows=200, bins=16)
+    compare(case, options)
+    folder: Path = tmp_path_factory.mktemp("runs")
+    try:
+        run(case, options, Machine).timeline.save(folder / "one")
+    except SimulatorBug:
+        return
+    run(case, options, CompiledMachine).timeline.save(folder / "other")
+    same(Timeline.load(folder / "one"), Timeline.load(folder / "other"))
