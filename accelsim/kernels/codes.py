@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.jit import INT, READ_1, WRITE_1, kernel
+from accelsim.kernels.jit import INT, READ_1, WRITE_1, kernel, small_part
 
 Ints = NDArray[np.int64]
 
 
-@kernel(INT(INT, INT))
+@small_part
 def slot_of(code: int, slots: int) -> int:
     """Where the search for a code begins; ``slots`` is a power of two."""
     mixed = (int(code) ^ (int(code) >> 31)) * 668265261

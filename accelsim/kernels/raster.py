@@ -10,7 +10,7 @@ from accelsim.kernels.jit import INT, INTS, NEW_INTS_3, kernel
 Ints = NDArray[np.int64]
 
 
-@kernel(NEW_INTS_3(INTS, INTS, INTS, INTS, INT, INT, INT, INT, INT))
+@kernel(NEW_INTS_3(INTS, INTS, INTS, INTS, INT, INT, INT, INT, INT), allocates=True)
 def raster(lane: Ints, start: Ints, end: Ints, state: Ints, first_tick: int, last_tick: int, lanes: int, states: int,
            columns: int) -> Ints:
     """Ticks of every lane, column and state, ``int64[lanes, columns, states]``; exact: nothing is rounded or lost.

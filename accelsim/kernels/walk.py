@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.jit import INT, READ_1, READ_2, WRITE_1, WRITE_2, kernel
+from accelsim.kernels.jit import INT, READ_1, READ_2, WRITE_1, WRITE_2, kernel, part, small_part
 
 Ints = NDArray[np.int64]
 
@@ -31,7 +31,7 @@ STEP_NUMBER, STEP_CODE, STEP_WIDTH = range(3)
 """Columns of a step."""
 
 
-@kernel(INT(READ_2, READ_1, WRITE_1, INT))
+@small_part
 def iterations(loops: Ints, extents: Ints, state: Ints, j: int) -> int:
     """Iterations of loop ``j`` that start inside the edge, from a position with its own and inner indices at 0."""
     line = loops[j, LINE]
@@ -40,7 +40,7 @@ def iterations(loops: Ints, extents: Ints, state: Ints, j: int) -> int:
     return most
 
 
-@kernel(INT(READ_2, INT, READ_1, WRITE_1))
+@small_part
 def begin(loops: Ints, depth: int, extents: Ints, state: Ints) -> int:
     """Set the limits of the first ``depth`` loops where a walk starts."""
     for j in range(depth):
@@ -49,7 +49,7 @@ def begin(loops: Ints, depth: int, extents: Ints, state: Ints) -> int:
     return depth
 
 
-@kernel(INT(READ_2, INT, READ_1, READ_2, WRITE_1))
+@part
 def advance(loops: Ints, depth: int, extents: Ints, deltas: Ints, state: Ints) -> int:
     """Take the next step of the first ``depth`` loops; returns the loop that moved on, -1 at the end."""
     count, lines = loops.shape[0], extents.shape[0]
@@ -80,7 +80,7 @@ def advance(loops: Ints, depth: int, extents: Ints, deltas: Ints, state: Ints) -
     return j
 
 
-@kernel(INT(READ_2, INT, READ_1, WRITE_1))
+@part
 def last_inside(loops: Ints, depth: int, extents: Ints, state: Ints) -> int:
     """Number of the last step that is not skipped inside one iteration of the first ``depth`` loops, from its first."""
     count = loops.shape[0]
@@ -97,7 +97,7 @@ def last_inside(loops: Ints, depth: int, extents: Ints, state: Ints) -> int:
     return total
 
 
-@kernel(INT(INT, INT, WRITE_1, WRITE_2))
+@small_part
 def close_visit(tile: int, made: int, state: Ints, rows: Ints) -> int:
     """Write the open visit as row ``made``; returns the rows there are now."""
     rows[made, VISIT_FIRST], rows[made, VISIT_LAST] = state[FIRST], state[LAST]

@@ -5,24 +5,22 @@ This file lays the array out, supplies the kernel with stays and blocks of the p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.errors import SimulatorBug
 from accelsim.kernels.codes import put_code
-from accelsim.kernels.columns import BLOCK_OPERANDS, STAY_DRAIN, STAY_FILL, STAY_WIDTH
+from accelsim.kernels.columns import STAY_DRAIN, STAY_FILL, STAY_WIDTH
 from accelsim.kernels.events import layout as at
 from accelsim.kernels.events.loop import run
-from accelsim.machine.network import Hop, Network, Route, Station
-from accelsim.machine.sections import Sections
+from accelsim.machine.compiled_layout import POOLS, Names, laid_out
+from accelsim.machine.compiled_loads import LoadTables
+from accelsim.machine.network import Network
 from accelsim.machine.state import service_ticks
-from accelsim.machine.tally import ALONE_DRAIN, ALONE_FILL, pieces, routes, size_of, tally, tally_array
-from accelsim.plan.moves import Load
+from accelsim.machine.tally import tally, tally_array
 from accelsim.plan.schedule import Schedule
-from accelsim.stalls import StallCause
 from accelsim.timeline import CAUSES, Recorder
 
 Ints = NDArray[np.int64]
@@ -44,147 +42,33 @@ class CompiledMachine:
         self._recorder = recorder
         self._progress = progress
         self._observer = observer
-        self._names = _Names(network)
+        self._names = Names(network)
         self._areas: dict[tuple[str, int], int] = {}
-        self._tables = _Tables(network, schedule)
+        self._tables = LoadTables(network, schedule)
         self._streams = [schedule.stays(spec.entry, network.tensors[spec.tensor], spec.unit) for spec in network.stations]
         self._blocks = [schedule.blocks(node.unit) for node in network.arrays]
         self._works = 0
-        self._s = self._laid_out()
+        self._s = laid_out(network, self._names, log=observer is not None)
         for number in range(len(network.stations)):
             self._supply_stays(number)
         for number in range(len(network.arrays)):
             self._supply_blocks(number)
-
-    # -- the array ----------------------------------------------------------------------------------------------
-
-    def _laid_out(self) -> Sections:
-        network = self.network
-        stations, arrays, tensors = len(network.stations), len(network.arrays), len(network.tensors)
-        buffers = sum(spec.buffers for spec in network.stations)
-        depth = 4 + 2 * buffers + 4 * arrays
-        hops = _hops(network)
-        longest = max(len(route) for spec in network.stations for route in routes(spec))
-        widths = {at.LEG_WIDTH: at.LEG_HEAD + at.BOOKING_WIDTH * longest, at.RUN_WIDTH: at.RUN_HEAD + tensors}
-        residencies, runs = 64 + 2 * buffers, 8 + 4 * arrays
-        legs, aheads = 8 * residencies + 64, 8 * depth
-        events = 2 * (residencies + legs + runs)
-        lists: list[int] = []
-        s = Sections({
-            at.B_STATION: stations * at.STATION_WIDTH, at.B_RING: buffers,
-            at.B_LIST: sum(len(spec.children) + len(spec.arrays) for spec in network.stations) + 3 * tensors * arrays
-            + sum(len(route) for spec in network.stations for route in routes(spec)),
-            at.B_HOP: len(hops) * at.HOP_WIDTH, at.B_ROUTE: stations * at.WAYS * at.ROUTE_WIDTH,
-            at.B_RESOURCE: len(network.resources) * at.RESOURCE_WIDTH,
-            at.B_RECENT: len(network.resources) * depth * at.RECENT_WIDTH, at.B_ARRAY: arrays * at.ARRAY_WIDTH,
-            at.B_RESIDENCY: residencies * at.RESIDENCY_WIDTH, at.B_LEG: legs * widths[at.LEG_WIDTH],
-            at.B_AHEAD: aheads * at.AHEAD_WIDTH, at.B_GROUP: residencies * at.GROUP_WIDTH,
-            at.B_RUN: runs * widths[at.RUN_WIDTH], at.B_HEAP: events * at.EVENT_WIDTH, at.B_NEXT: events * at.NEXT_WIDTH,
-            at.B_REQUEST: legs, at.B_CLAIM: stations, at.B_START: arrays, at.B_ROW: 2 * at.MOST_ROWS_AT_ONCE * at.ROW_WIDTH,
-            at.B_CULPRIT: 4 * at.MOST_CULPRITS_AT_ONCE * at.CULPRIT_WIDTH,
-            at.B_LOG: (16 * residencies + 4096) * at.LOG_WIDTH if self._observer is not None else 0,
-            # these grow with what the plan supplies
-            at.B_STAY: 1 << 12, at.B_BLOCK: 1 << 10, at.B_TABLE: 1 << 10, at.B_USES: 1 << 10, at.B_WORK: 1 << 8,
-        })
-        head = s.data
-        head[at.STATIONS], head[at.ARRAYS], head[at.TENSORS], head[at.OUTPUT] = stations, arrays, tensors, network.output
-        head[at.DEPTH], head[at.DUE] = depth, 1
-        for place, width in widths.items():
-            head[place] = width
-        head[at.WORK_WIDTH], head[at.BLOCK_WIDTH] = at.WORK_HEAD + 2 * tensors, BLOCK_OPERANDS + tensors
-        head[at.ROW_ROOM], head[at.LOG_ROOM] = 2 * at.MOST_ROWS_AT_ONCE, s.lengths[at.B_LOG] // at.LOG_WIDTH
-        head[at.RESIDENCIES], head[at.CULPRIT_ROOM] = residencies, s.lengths[at.B_CULPRIT] // at.CULPRIT_WIDTH
-        for place, cause in ((at.WRITEBACK, StallCause.WRITEBACK), (at.SYNC, StallCause.SYNC), (at.ISSUE, StallCause.ISSUE),
-                             (at.FILL_DRAIN, StallCause.ARRAY_FILL_DRAIN), (at.CONTENTION, StallCause.CONTENTION)):
-            head[place] = CAUSES.index(cause)
-        s.of(at.B_HOP)[:] = [number for hop in hops for number in (
-            hop.resource, hop.latency_cycles, CAUSES.index(hop.latency_cause), hop.setup_cycles, self._names.number(hop.name))]
-        s.of(at.B_RESOURCE).reshape(-1, at.RESOURCE_WIDTH)[:] = [
-            (0, 0, arrays + i, CAUSES.index(resource.cause)) for i, resource in enumerate(network.resources)] or 0
-        s.of(at.B_CULPRIT).reshape(-1, at.CULPRIT_WIDTH)[:, at.CULPRIT_KEY] = at.NEVER
-        self._lay_stations(s, lists, hops)
-        self._lay_arrays(s, lists)
-        s.of(at.B_LIST)[:] = lists
-        for pool in _POOLS:
-            self._free(s, pool, 0)
-        self._lay_homes(s)
-        return s
-
-    @staticmethod
-    def _free(s: Sections, pool: _Pool, before: int) -> None:
-        width = pool.width if pool.width > 0 else int(s.data[-pool.width])
-        s.free_records(pool.base, width, pool.link, pool.first_free, pool.free, before)
-
-    def _lay_stations(self, s: Sections, lists: list[int], numbers: dict[Hop, int]) -> None:
-        ring = 0
-        rows = s.of(at.B_STATION).reshape(-1, at.STATION_WIDTH)
-        ways = s.of(at.B_ROUTE).reshape(-1, at.ROUTE_WIDTH)
-        for number, spec in enumerate(self.network.stations):
-            row = rows[number]
-            row[at.S_PARENT], row[at.S_ENTRY], row[at.S_TENSOR], row[at.S_UNIT] = spec.parent, spec.entry, spec.tensor, spec.unit
-            row[at.S_LEVEL], row[at.S_BUFFERS], row[at.S_LATE] = self._names.number(spec.level), spec.buffers, spec.late_release
-            row[at.S_CHILDREN], row[at.S_CHILD_COUNT] = _listed(lists, spec.children)
-            row[at.S_ARRAYS], row[at.S_ARRAY_COUNT] = _listed(lists, spec.arrays)
-            row[at.S_RING] = ring
-            ring += spec.buffers
-            row[at.S_ROUTES] = number * at.WAYS
-            ticks = at.TABLE_HEAD
-            for way, route in enumerate(routes(spec)):
-                first, count = _listed(lists, [numbers[hop] for hop in route])
-                ways[number * at.WAYS + way] = (first, count, ticks)
-                ticks += len(route)
-            row[at.S_QUEUED] = 1
-            for field in (at.S_LAST, at.S_AWAITED, at.S_AFTER, at.S_DRAINING, at.S_DRAINING_LAST, at.S_LAST_DRAINED):
-                row[field] = at.NEVER
-        s.of(at.B_RING)[:] = at.NEVER
-        s.of(at.B_CLAIM)[:] = np.arange(len(rows))
-        s.data[at.CLAIM_COUNT] = len(rows)
-
-    def _lay_arrays(self, s: Sections, lists: list[int]) -> None:
-        rows = s.of(at.B_ARRAY).reshape(-1, at.ARRAY_WIDTH)
-        for row, node in zip(rows, self.network.arrays, strict=True):
-            row[at.A_LATENCY], row[at.A_FIRST_START], row[at.A_STARTING] = node.latency_cycles, at.NEVER, 1
-            row[at.A_FEEDS], _ = _listed(lists, node.feeds)
-            row[at.A_READS], _ = _listed(lists, node.read_resources)
-            row[at.A_WRITES], _ = _listed(lists, node.write_resources)
-            row[at.A_PORTED] = any(number >= 0 for number in (*node.read_resources, *node.write_resources))
-        s.of(at.B_START)[:] = np.arange(len(rows))
-        s.data[at.START_COUNT] = len(rows)
-
-    def _lay_homes(self, s: Sections) -> None:
-        """A home has one residency, of everything, from the start on."""
-        for number, spec in enumerate(self.network.stations):
-            if spec.parent >= 0:
-                continue
-            r = int(s.data[at.FREE_RESIDENCY])
-            record = s.of(at.B_RESIDENCY).reshape(-1, at.RESIDENCY_WIDTH)[r]
-            s.data[at.FREE_RESIDENCY] = record[at.N_NEXT_DRAINING]
-            s.data[at.FREE_RESIDENCIES] -= 1
-            record[:] = at.NEVER
-            record[at.N_STATION], record[at.N_SEQ], record[at.N_READY], record[at.N_PENDING] = number, 0, 0, 1
-            record[at.N_CLAIMED] = record[at.N_READERS] = record[at.N_WHY] = record[at.N_FREED_BY] = 0
-            record[at.N_FILL_LOAD] = record[at.N_DRAIN_LOAD] = 0
-            record[at.N_REFERENCES] = 2
-            station = s.of(at.B_STATION).reshape(-1, at.STATION_WIDTH)[number]
-            station[at.S_CLAIMS], station[at.S_LAST] = 1, r
-            s.of(at.B_RING)[station[at.S_RING]] = r
 
     # -- room ---------------------------------------------------------------------------------------------------
 
     def _more(self, wanted: int) -> None:
         """Make room: twice as much as there was, of what is wanted and of what that may have under way."""
         s = self._s
-        before = {pool.base: s.lengths[pool.base] for pool in _POOLS}
+        before = {pool.base: s.lengths[pool.base] for pool in POOLS}
         bases = {at.WANTS_RESIDENCIES: (at.B_RESIDENCY, at.B_GROUP, at.B_LEG), at.WANTS_LEGS: (at.B_LEG,),
                  at.WANTS_AHEADS: (at.B_AHEAD,), at.WANTS_RUNS: (at.B_RUN,)}[wanted]
         lengths = {base: 2 * s.lengths[base] for base in bases}
         if wanted != at.WANTS_AHEADS:
             lengths |= {base: 2 * s.lengths[base] for base in (at.B_HEAP, at.B_NEXT, at.B_REQUEST)}
         s.enlarge(lengths)
-        for pool in _POOLS:
+        for pool in POOLS:
             if pool.base in bases:
-                width = pool.width if pool.width > 0 else int(s.data[-pool.width])
-                self._free(s, pool, before[pool.base] // width)
+                pool.free_from(s, before[pool.base] // pool.width_in(s))
         s.data[at.RESIDENCIES] = s.lengths[at.B_RESIDENCY] // at.RESIDENCY_WIDTH
 
     def _more_culprits(self) -> None:
@@ -366,103 +250,3 @@ class CompiledMachine:
         if wanted == at.UNEXPLAINED:
             return f"blame of {lane} leaves {since:,} to {until:,} unexplained"
         return f"array {lane} waited until {until:,} though all was ready at {since:,}"
-
-
-class _Pool(NamedTuple):
-    """A section of records that come and go; ``width``: of a record, or minus the place of the head that says it."""
-
-    base: int
-    width: int
-    link: int
-    first_free: int
-    free: int
-
-
-_POOLS = (
-    _Pool(at.B_RESIDENCY, at.RESIDENCY_WIDTH, at.N_NEXT_DRAINING, at.FREE_RESIDENCY, at.FREE_RESIDENCIES),
-    _Pool(at.B_LEG, -at.LEG_WIDTH, at.L_KEY, at.FREE_LEG, at.FREE_LEGS),
-    _Pool(at.B_AHEAD, at.AHEAD_WIDTH, at.AHEAD_NEXT, at.FREE_AHEAD, at.FREE_AHEADS),
-    _Pool(at.B_GROUP, at.GROUP_WIDTH, at.G_NUMBER, at.FREE_GROUP, at.FREE_GROUPS),
-    _Pool(at.B_RUN, -at.RUN_WIDTH, at.RUN_ARRAY, at.FREE_RUN, at.FREE_RUNS),
-)
-
-
-class _Names:
-    """Numbers for where and whose, which the kernel counts by."""
-
-    def __init__(self, network: Network) -> None:
-        self._tensors = network.tensors
-        named = [f"array {number}" for number in range(len(network.arrays))]
-        named += sorted({spec.level for spec in network.stations} | {
-            hop.name for spec in network.stations for route in routes(spec) for hop in route})
-        self._where = ["", "array", "reduction", *named]
-        first = at.WHERE_FIRST + len(network.arrays)
-        self._numbers = {name: first + i for i, name in enumerate(self._where[first:])}
-
-    def number(self, name: str) -> int:
-        """The number of a hop's or a level's name."""
-        return self._numbers[name]
-
-    def where(self, number: int) -> str:
-        """A place by its number."""
-        return self._where[number]
-
-    def whose(self, number: int) -> str:
-        """An owner by its number."""
-        return ("", "other core", "others", "multicast", *self._tensors)[number]
-
-
-class _Tables:
-    """The loads of every tensor at every entry in the kernel's layout; a load is named by where it stands."""
-
-    def __init__(self, network: Network, schedule: Schedule) -> None:
-        self._network = network
-        self._schedule = schedule
-        self._offsets: dict[tuple[int, int], list[int]] = {}
-
-    def offsets(self, s: Sections, spec: Station) -> Ints:
-        """Where each load of a station stands, by its number in the plan; 0: none. New ones are added."""
-        if not self._offsets:
-            s.take(at.B_TABLE, 1)
-        made = self._offsets.setdefault((spec.entry, spec.tensor), [])
-        for load in self._schedule.loads(spec.entry, self._network.tensors[spec.tensor])[len(made):]:
-            made.append(0 if load is None else self._add(s, spec, len(made), load))
-        return np.array(made, dtype=np.int64)
-
-    def _add(self, s: Sections, spec: Station, number: int, load: Load) -> int:
-        ways = routes(spec)
-        ticks = [tick for route in ways for tick in self._ticks(route, [size_of(hop, load) for hop in route])]
-        place = s.take(at.B_TABLE, at.TABLE_HEAD + len(ticks))
-        head = [number, load.payload_bytes, *self._cut(s, ways[ALONE_FILL], load), *self._cut(s, ways[ALONE_DRAIN], load)]
-        s.of(at.B_TABLE)[place:place + at.TABLE_HEAD + len(ticks)] = [*head, *ticks]
-        return place
-
-    def _ticks(self, route: Route, sizes: list[int]) -> list[int]:
-        return [0 if hop.resource < 0 else service_ticks(self._network.resources[hop.resource], size, hop.setup_cycles)
-                for hop, size in zip(route, sizes, strict=True)]
-
-    def _cut(self, s: Sections, route: Route, load: Load) -> tuple[int, int]:
-        """How many pieces a load is cut into on its way, and where the ticks of the pieces' hops stand."""
-        parts = pieces(route, load)
-        if len(parts) == 1:
-            return 1, 0
-        ticks = [tick for sizes in parts for tick in self._ticks(route, sizes)]
-        place = s.take(at.B_TABLE, len(ticks))
-        s.of(at.B_TABLE)[place:place + len(ticks)] = ticks
-        return len(parts), place
-
-
-def _listed(lists: list[int], values: Sequence[int]) -> tuple[int, int]:
-    """Put values at the end of a list; where they begin, and how many they are."""
-    lists += values
-    return len(lists) - len(values), len(values)
-
-
-def _hops(network: Network) -> dict[Hop, int]:
-    """All hops, numbered."""
-    found: dict[Hop, int] = {}
-    for spec in network.stations:
-        for route in routes(spec):
-            for hop in route:
-                found.setdefault(hop, len(found))
-    return found

@@ -83,14 +83,14 @@ from accelsim.kernels.events.layout import (
     WORK_WIDTH,
 )
 from accelsim.kernels.events.pools import free_run, new_run
+from accelsim.kernels.events.ports import note_booking
 from accelsim.kernels.events.stations import live, pass_by, reader_done
-from accelsim.kernels.events.transfers import note_booking
-from accelsim.kernels.jit import INT, WRITE_1, kernel
+from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]
 
 
-@kernel(INT(WRITE_1, INT))
+@small_part
 def block_of(s: Ints, a: int) -> int:
     """Where the next block of an array (by its place) stands; -1 at the end."""
     if s[a + A_BLOCK] >= s[a + A_BLOCK_COUNT]:
@@ -98,14 +98,14 @@ def block_of(s: Ints, a: int) -> int:
     return int(s[B_BLOCK] + (s[a + A_BLOCKS] + s[a + A_BLOCK]) * s[BLOCK_WIDTH])
 
 
-@kernel(INT(WRITE_1, INT, INT, INT, INT, INT))
+@small_part
 def blame(s: Ints, lane: int, since: int, until: int, phase: int, label: int) -> int:
     """Begin to explain a wait of an array's lane."""
     s[BLAMED_LANE], s[SINCE], s[UNTIL], s[BLAMED_PHASE], s[BLAMED_LABEL] = lane, since, until, phase, label
     return 0
 
 
-@kernel(INT(WRITE_1, INT, INT, INT))
+@part
 def book_ports(s: Ints, a: int, work: int, hold: int) -> int:
     """Book operand and result ports at a block's start; the hold is the array's, or that of the slowest port."""
     now, tensors = s[NOW], s[TENSORS]
@@ -126,7 +126,7 @@ def book_ports(s: Ints, a: int, work: int, hold: int) -> int:
     return int(-(-end // TICKS) - now)
 
 
-@kernel(INT(WRITE_1, INT))
+@part
 def try_start(s: Ints, array: int) -> int:
     """Start the next block when the array is free and every operand's residency is ready; returns 1 where it did."""
     a = s[B_ARRAY] + array * ARRAY_WIDTH
@@ -186,7 +186,7 @@ def try_start(s: Ints, array: int) -> int:
     return 1
 
 
-@kernel(INT(WRITE_1, INT, INT))
+@part
 def release(s: Ints, run: int, late: int) -> int:
     """A block is done with its inputs, or with its outputs and what its last PE still needed."""
     b = s[B_RUN] + run * s[RUN_WIDTH]
@@ -198,7 +198,7 @@ def release(s: Ints, run: int, late: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT))
+@part
 def hold_ends(s: Ints, run: int) -> int:
     """The array is free again."""
     array = s[s[B_RUN] + run * s[RUN_WIDTH] + RUN_ARRAY]
@@ -207,14 +207,14 @@ def hold_ends(s: Ints, run: int) -> int:
     return wake_array(s, array)
 
 
-@kernel(INT(WRITE_1, INT))
+@part
 def output_ends(s: Ints, run: int) -> int:
     """The last results of a block have left the array."""
     release(s, run, 1)
     return free_run(s, run)
 
 
-@kernel(INT(WRITE_1, INT))
+@part
 def close_array(s: Ints, array: int) -> int:
     """The run is over: how an array spent the time from its last step to the arrival of its last results."""
     a = s[B_ARRAY] + array * ARRAY_WIDTH

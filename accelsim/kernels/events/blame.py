@@ -104,13 +104,13 @@ from accelsim.kernels.events.layout import (
     WRITEBACK,
 )
 from accelsim.kernels.events.pools import leg_at
-from accelsim.kernels.jit import INT, WRITE_1, kernel
+from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]
 PHASE_COUNT = len(PHASES)
 
 
-@kernel(INT(WRITE_1, INT, INT, INT, INT, INT))
+@part
 def put(s: Ints, cause: int, start: int, end: int, where: int, whose: int) -> int:
     """Write a stretch down, cut to the wait; returns 1 where the wait is explained to its beginning."""
     end, start = min(end, s[UNTIL]), max(start, s[SINCE])
@@ -135,7 +135,7 @@ def put(s: Ints, cause: int, start: int, end: int, where: int, whose: int) -> in
     return 1 if s[UNTIL] <= s[SINCE] else 0
 
 
-@kernel(INT(WRITE_1, INT))
+@part
 def first_of(s: Ints, leg: int) -> int:
     """Where the record of a transfer's first leg begins."""
     g = leg_at(s, leg)
@@ -146,7 +146,7 @@ def first_of(s: Ints, leg: int) -> int:
         g = leg_at(s, earlier)
 
 
-@kernel(INT(WRITE_1, INT, INT, INT))
+@part
 def booking_of(s: Ints, first: int, g: int, place: int) -> int:
     """Where the booking of a hop stands, counted over a leg and the one that it continues (by their places)."""
     shared = s[first + L_BOOKED] if first != g else 0
@@ -155,7 +155,7 @@ def booking_of(s: Ints, first: int, g: int, place: int) -> int:
     return int(g + LEG_HEAD + (place - shared) * BOOKING_WIDTH)
 
 
-@kernel(INT(WRITE_1, INT, INT, INT))
+@part
 def hop_of(s: Ints, first: int, g: int, place: int) -> int:
     """Where a hop stands, counted as its booking is."""
     shared = s[first + L_BOOKED] if first != g else 0
@@ -164,7 +164,7 @@ def hop_of(s: Ints, first: int, g: int, place: int) -> int:
     return int(s[B_HOP] + s[s[B_LIST] + s[g + L_ROUTE] + place - shared] * HOP_WIDTH)
 
 
-@kernel(INT(WRITE_1, INT, INT, INT))
+@part
 def put_queue(s: Ints, g: int, hop: int, booking: int) -> int:
     """How a leg waited at a hop for those ahead of it."""
     arrival, start = s[booking + K_ARRIVAL], s[booking + K_START]
@@ -185,7 +185,7 @@ def put_queue(s: Ints, g: int, hop: int, booking: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT, INT))
+@part
 def put_way(s: Ints, leg: int, until: int) -> int:
     """A leg's way backward from a cycle: latencies, service, first bytes and queues."""
     g = leg_at(s, leg)
@@ -223,7 +223,7 @@ def put_way(s: Ints, leg: int, until: int) -> int:
             return 1
 
 
-@kernel(INT(WRITE_1, INT, INT))
+@part
 def put_transfer(s: Ints, leg: int, until: int) -> int:
     """A transfer's way backward from a cycle, the pieces it was cut into one after another."""
     while leg >= 0:
@@ -234,7 +234,7 @@ def put_transfer(s: Ints, leg: int, until: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT, INT, INT))
+@part
 def explain(s: Ints, r: int, until: int, array: int) -> int:
     """Why a residency became ready when it did (``until`` -1); or, its own drain being explained already, how it came to be
     released before then. Follows the chain until the wait is explained, or the chain ends.
@@ -284,7 +284,7 @@ def explain(s: Ints, r: int, until: int, array: int) -> int:
             r = s[n + N_FREED_WHO]
 
 
-@kernel(INT(WRITE_1))
+@small_part
 def check_explained(s: Ints) -> int:
     """The wait has been gone through: whatever is left of it is a fault."""
     if s[UNTIL] != s[SINCE] and s[FAULT] == 0:
@@ -292,7 +292,7 @@ def check_explained(s: Ints) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT, INT))
+@part
 def explain_drain(s: Ints, r: int, array: int) -> int:
     """Why the last drain of an array's results arrived when it did: how the end of the run was spent."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH

@@ -55,12 +55,12 @@ from accelsim.kernels.events.layout import (
     STATION_WIDTH,
     STATIONS,
 )
-from accelsim.kernels.jit import INT, WRITE_1, kernel
+from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]
 
 
-@kernel(INT(WRITE_1, INT, INT, INT))
+@small_part
 def at(s: Ints, cycle: int, kind: int, who: int) -> int:
     """Let something happen at a cycle; what completes in the present one starts another round."""
     s[EVENTS] += 1
@@ -88,7 +88,7 @@ def at(s: Ints, cycle: int, kind: int, who: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1))
+@part
 def take_event(s: Ints) -> int:
     """Take the first event off the heap; returns where it is written now: behind the last."""
     base = s[B_HEAP]
@@ -123,7 +123,7 @@ def take_event(s: Ints) -> int:
     return int(last)
 
 
-@kernel(INT(WRITE_1, INT))
+@small_part
 def wake(s: Ints, station: int) -> int:
     """A station may be able to claim."""
     place = s[B_STATION] + station * STATION_WIDTH + S_QUEUED
@@ -136,7 +136,7 @@ def wake(s: Ints, station: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT))
+@small_part
 def wake_array(s: Ints, array: int) -> int:
     """An array may be able to start; they are looked at in order."""
     flag = s[B_ARRAY] + array * ARRAY_WIDTH + A_STARTING
@@ -152,7 +152,7 @@ def wake_array(s: Ints, array: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT, INT, INT, INT, INT))
+@small_part
 def add_row(s: Ints, lane: int, start: int, end: int, state: int, label: int) -> int:
     """A lane was in a state from one tick to another."""
     if end > start:
@@ -163,7 +163,7 @@ def add_row(s: Ints, lane: int, start: int, end: int, state: int, label: int) ->
     return 0
 
 
-@kernel(INT(WRITE_1, INT, INT))
+@small_part
 def tell(s: Ints, what: int, r: int) -> int:
     """Note an event of a residency where somebody watches."""
     if s[LOG_ROOM]:

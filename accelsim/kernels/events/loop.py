@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels.events.arrays import close_array, hold_ends, output_ends, try_start
+from accelsim.kernels.events.claims import claim
 from accelsim.kernels.events.happenings import take_event
 from accelsim.kernels.events.layout import (
     A_BLOCK,
@@ -91,14 +92,15 @@ from accelsim.kernels.events.layout import (
     WANTS_RUNS,
     WANTS_STAYS,
 )
-from accelsim.kernels.events.stations import claim, drained, filled, free_slot
-from accelsim.kernels.events.transfers import ask, next_piece, serve, sort_requests
-from accelsim.kernels.jit import INT, WRITE_1, kernel
+from accelsim.kernels.events.ports import ask, sort_requests
+from accelsim.kernels.events.stations import drained, filled, free_slot
+from accelsim.kernels.events.transfers import next_piece, serve
+from accelsim.kernels.jit import INT, WRITE_1, kernel, part
 
 Ints = NDArray[np.int64]
 
 
-@kernel(INT(WRITE_1, INT, INT))
+@part
 def happen(s: Ints, kind: int, who: int) -> int:
     """A completion."""
     if kind == FILL_ARRIVES:
@@ -123,7 +125,7 @@ def happen(s: Ints, kind: int, who: int) -> int:
     return next_piece(s, who)
 
 
-@kernel(INT(WRITE_1))
+@part
 def room(s: Ints) -> int:
     """What there is too little room of for another unit of work; 0 where there is enough."""
     if s[ROW_COUNT] + MOST_ROWS_AT_ONCE > s[ROW_ROOM]:
@@ -139,7 +141,7 @@ def room(s: Ints) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1))
+@part
 def stuck(s: Ints) -> int:
     """Whether something is left to do, though nothing can happen any more."""
     for array in range(s[ARRAYS]):

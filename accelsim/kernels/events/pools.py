@@ -51,24 +51,24 @@ from accelsim.kernels.events.layout import (
     RUN_ARRAY,
     RUN_WIDTH,
 )
-from accelsim.kernels.jit import INT, WRITE_1, kernel
+from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]
 
 
-@kernel(INT(WRITE_1, INT))
+@small_part
 def residency_at(s: Ints, r: int) -> int:
     """Where a residency's record begins."""
     return int(s[B_RESIDENCY] + r * RESIDENCY_WIDTH)
 
 
-@kernel(INT(WRITE_1, INT))
+@small_part
 def leg_at(s: Ints, leg: int) -> int:
     """Where a leg's record begins."""
     return int(s[B_LEG] + leg * s[LEG_WIDTH])
 
 
-@kernel(INT(WRITE_1))
+@small_part
 def new_residency(s: Ints) -> int:
     """Take a free residency; every field is -1 but the counters."""
     r = s[FREE_RESIDENCY]
@@ -81,7 +81,7 @@ def new_residency(s: Ints) -> int:
     return int(r)
 
 
-@kernel(INT(WRITE_1))
+@small_part
 def new_leg(s: Ints) -> int:
     """Take a free leg, named once: by what has it under way."""
     leg = s[FREE_LEG]
@@ -95,7 +95,7 @@ def new_leg(s: Ints) -> int:
     return int(leg)
 
 
-@kernel(INT(WRITE_1))
+@small_part
 def new_ahead(s: Ints) -> int:
     """Take a free note of who was ahead."""
     a = s[FREE_AHEAD]
@@ -104,7 +104,7 @@ def new_ahead(s: Ints) -> int:
     return int(a)
 
 
-@kernel(INT(WRITE_1))
+@small_part
 def new_group(s: Ints) -> int:
     """Take a free group."""
     g = s[FREE_GROUP]
@@ -115,7 +115,7 @@ def new_group(s: Ints) -> int:
     return int(g)
 
 
-@kernel(INT(WRITE_1, INT))
+@small_part
 def free_group(s: Ints, g: int) -> int:
     """Give a group back."""
     at = s[B_GROUP] + g * GROUP_WIDTH
@@ -126,7 +126,7 @@ def free_group(s: Ints, g: int) -> int:
     return g
 
 
-@kernel(INT(WRITE_1))
+@small_part
 def new_run(s: Ints) -> int:
     """Take a free run."""
     run = s[FREE_RUN]
@@ -135,7 +135,7 @@ def new_run(s: Ints) -> int:
     return int(run)
 
 
-@kernel(INT(WRITE_1, INT))
+@small_part
 def free_run(s: Ints, run: int) -> int:
     """Give a run back."""
     s[s[B_RUN] + run * s[RUN_WIDTH] + RUN_ARRAY] = s[FREE_RUN]
@@ -144,7 +144,7 @@ def free_run(s: Ints, run: int) -> int:
     return run
 
 
-@kernel(INT(WRITE_1, INT))
+@part
 def drop_leg(s: Ints, leg: int) -> int:
     """One fewer names a leg; without any it is given back, and names those before it no more."""
     while leg >= 0:
@@ -170,7 +170,7 @@ def drop_leg(s: Ints, leg: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT))
+@small_part
 def hold(s: Ints, r: int) -> int:
     """One more names a residency."""
     if r >= 0:
@@ -178,7 +178,7 @@ def hold(s: Ints, r: int) -> int:
     return r
 
 
-@kernel(INT(WRITE_1, INT, INT))
+@small_part
 def unname(s: Ints, r: int, waiting: int) -> int:
     """One fewer names a residency; without any it is put before those ``waiting`` to be given back."""
     if r < 0:
@@ -191,7 +191,7 @@ def unname(s: Ints, r: int, waiting: int) -> int:
     return r
 
 
-@kernel(INT(WRITE_1, INT))
+@part
 def drop(s: Ints, r: int) -> int:
     """One fewer names a residency; those that nothing names any more are given back with their legs."""
     waiting = unname(s, r, NEVER)

@@ -1,69 +1,36 @@
-"""Stations: residencies that claim slots as soon as they may (rules 1 and 2), and are released (rule 5)."""
+"""Stations: their residencies become ready and are released (rules 2 and 5)."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.columns import (
-    BLOCK_OPERANDS,
-    STAY_AFTER,
-    STAY_DRAIN,
-    STAY_DRAIN_GROUP,
-    STAY_DRAIN_MEMBERS,
-    STAY_FILL,
-    STAY_FILL_GROUP,
-    STAY_FILL_MEMBERS,
-    STAY_FIRST,
-    STAY_LAST,
-    STAY_REFILL,
-    STAY_SINK,
-    STAY_SOURCE,
-    STAY_TILE,
-    STAY_WIDTH,
-)
+from accelsim.kernels.columns import STAY_WIDTH
 from accelsim.kernels.events.happenings import tell, wake, wake_array
 from accelsim.kernels.events.layout import (
-    A_BLOCK,
-    A_BLOCK_COUNT,
-    A_BLOCKS,
-    A_FEEDS,
-    ARRAY_WIDTH,
-    B_ARRAY,
-    B_BLOCK,
     B_LIST,
     B_RESIDENCY,
     B_RING,
     B_STATION,
     B_STAY,
     B_TABLE,
-    BLOCK_WIDTH,
     BY_RESIDENCY,
     BY_RUN,
-    CLAIMED,
-    DRAIN,
     DRAINED,
     FINISHED,
     FREED,
     N_ARRIVED,
     N_BEFORE,
     N_BEFORE_DRAINING,
-    N_CLAIMED,
-    N_DRAIN_GROUP,
     N_DRAIN_LOAD,
-    N_DRAIN_MEMBERS,
     N_DRAINED,
     N_FILL,
-    N_FILL_GROUP,
     N_FILL_LOAD,
-    N_FILL_MEMBERS,
-    N_FIRST,
     N_FOLLOWED,
     N_FREED_BY,
     N_FREED_END,
     N_FREED_WHO,
     N_IS_DRAINING,
-    N_LAST,
     N_NEXT_DRAINING,
     N_OWING,
     N_PENDING,
@@ -76,7 +43,6 @@ from accelsim.kernels.events.layout import (
     N_SOURCE,
     N_STATION,
     N_STRANDED,
-    N_TILE,
     N_UNHELD,
     N_WHO,
     N_WHY,
@@ -97,7 +63,6 @@ from accelsim.kernels.events.layout import (
     S_CLAIMS,
     S_DRAINING,
     S_DRAINING_LAST,
-    S_LAST,
     S_LAST_DRAINED,
     S_OWING,
     S_PARENT,
@@ -108,21 +73,18 @@ from accelsim.kernels.events.layout import (
     S_STRANDED,
     S_TENSOR,
     S_UNDER_WAY,
-    SLOT,
-    SOURCE,
     START,
     STATION_WIDTH,
     T_PAYLOAD,
-    TENSORS,
 )
-from accelsim.kernels.events.pools import drop, drop_leg, hold, new_residency
-from accelsim.kernels.events.transfers import drain, fill
-from accelsim.kernels.jit import INT, WRITE_1, kernel
+from accelsim.kernels.events.pools import drop, drop_leg, hold
+from accelsim.kernels.events.transfers import drain
+from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]
 
 
-@kernel(INT(WRITE_1, INT))
+@small_part
 def next_stay(s: Ints, st: int) -> int:
     """Where the next stay of a station (by its place) stands; -1 where there is none."""
     if s[st + S_STAY] >= s[st + S_STAY_COUNT]:
@@ -130,7 +92,7 @@ def next_stay(s: Ints, st: int) -> int:
     return int(s[B_STAY] + (s[st + S_STAYS] + s[st + S_STAY]) * STAY_WIDTH)
 
 
-@kernel(INT(WRITE_1, INT, INT))
+@small_part
 def live(s: Ints, st: int, seq: int) -> int:
     """The residency of a station in a slot and not released, by its number; -1 where there is none."""
     if seq < 0:
@@ -145,7 +107,7 @@ def live(s: Ints, st: int, seq: int) -> int:
     return int(r) if s[n + N_RELEASED] < 0 or s[st + S_PARENT] < 0 else NEVER
 
 
-@kernel(INT(WRITE_1, INT))
+@small_part
 def forget(s: Ints, n: int) -> int:
     """Let go of the chain behind a residency, which blame follows only while it is in its slot."""
     if s[n + N_FREED_BY] == NOBODY:
@@ -159,7 +121,7 @@ def forget(s: Ints, n: int) -> int:
     return drop_leg(s, leg)
 
 
-@kernel(INT(WRITE_1, INT))
+@small_part
 def free_slot(s: Ints, r: int) -> int:
     """A slot is free: its input is released, or its drain is through."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
@@ -168,7 +130,7 @@ def free_slot(s: Ints, r: int) -> int:
     return wake(s, s[n + N_STATION])
 
 
-@kernel(INT(WRITE_1, INT))
+@part
 def leave(s: Ints, r: int) -> int:
     """A residency is over: returns its source (for outputs: where its drain went), which has one reader less."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
@@ -188,7 +150,7 @@ def leave(s: Ints, r: int) -> int:
     return int(source)
 
 
-@kernel(INT(WRITE_1, INT))
+@part
 def check_release(s: Ints, r: int) -> int:
     """Release a residency when its last reader is done, and those that it was the last reader of."""
     while r >= 0:
@@ -220,7 +182,7 @@ def check_release(s: Ints, r: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT, INT, INT))
+@part
 def reader_done(s: Ints, r: int, array: int, hold_end: int) -> int:
     """A block of an array unit that read a residency is done with it."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
@@ -233,7 +195,7 @@ def reader_done(s: Ints, r: int, array: int, hold_end: int) -> int:
     return check_release(s, r)
 
 
-@kernel(INT(WRITE_1, INT, INT, INT))
+@part
 def pass_by(s: Ints, st: int, left: int, reading: int) -> int:
     """A reader of a station went from residency ``left`` to ``reading`` (-1: to the end): those it passes have one fewer."""
     last = s[st + S_CLAIMS] - 1
@@ -246,7 +208,7 @@ def pass_by(s: Ints, st: int, left: int, reading: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT))
+@part
 def become_ready(s: Ints, r: int) -> int:
     """A residency's tile is all there: those that wait for it may go on."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
@@ -273,7 +235,7 @@ def become_ready(s: Ints, r: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT))
+@part
 def filled(s: Ints, r: int) -> int:
     """All that had to move in has; what the tile shares with the one before may still be on its way."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
@@ -316,7 +278,7 @@ def filled(s: Ints, r: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT))
+@part
 def drained(s: Ints, r: int) -> int:
     """A drain has arrived."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
@@ -347,137 +309,3 @@ def drained(s: Ints, r: int) -> int:
     source = leave(s, r)
     check_release(s, source)
     return drop(s, r)
-
-
-@kernel(INT(WRITE_1, INT))
-def look(s: Ints, st: int) -> int:
-    """Look at the next stay of a station, and for whose drain it has to wait."""
-    s[st + S_AFTER] = NEVER
-    row = next_stay(s, st)
-    if row < 0 or s[row + STAY_REFILL] == 0:
-        return 0
-    tile, seq = s[row + STAY_TILE], s[row + STAY_AFTER]
-    if tile < 0 and seq < 0:
-        return 0
-    found = NEVER
-    for back in range(1, min(s[st + S_BUFFERS], s[st + S_CLAIMS]) + 1):
-        r = live(s, st, s[st + S_CLAIMS] - back)
-        if r >= 0:
-            n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
-            if s[n + N_TILE] == tile if tile >= 0 else s[n + N_SEQ] == seq:
-                found = max(found, s[n + N_SEQ])
-    r = s[st + S_DRAINING]
-    while r >= 0:
-        n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
-        if s[n + N_TILE] == tile if tile >= 0 else s[n + N_SEQ] == seq:
-            found = max(found, s[n + N_SEQ])
-        r = s[n + N_NEXT_DRAINING]
-    s[st + S_AFTER] = found
-    return 0
-
-
-@kernel(INT(WRITE_1, INT, INT))
-def unread(s: Ints, st: int, seq: int) -> int:
-    """Readers that have not gone past a residency."""
-    count = 0
-    for i in range(s[st + S_CHILD_COUNT]):
-        row = next_stay(s, s[B_STATION] + s[s[B_LIST] + s[st + S_CHILDREN] + i] * STATION_WIDTH)
-        if row >= 0 and s[row + STAY_SOURCE] <= seq:
-            count += 1
-    station = (st - s[B_STATION]) // STATION_WIDTH
-    for i in range(s[st + S_ARRAY_COUNT]):
-        a = s[B_ARRAY] + s[s[B_LIST] + s[st + S_ARRAYS] + i] * ARRAY_WIDTH
-        if s[a + A_BLOCK] < s[a + A_BLOCK_COUNT]:
-            row = s[B_BLOCK] + (s[a + A_BLOCKS] + s[a + A_BLOCK]) * s[BLOCK_WIDTH]
-            for t in range(s[TENSORS]):
-                if s[s[B_LIST] + s[a + A_FEEDS] + t] == station and s[row + BLOCK_OPERANDS + t] <= seq:
-                    count += 1
-    return count
-
-
-@kernel(INT(WRITE_1, INT))
-def owed(s: Ints, r: int) -> int:
-    """Residencies of children, claimed from an earlier residency, whose drains will go to this one."""
-    n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
-    st = s[B_STATION] + s[n + N_STATION] * STATION_WIDTH
-    count = 0
-    for i in range(s[st + S_CHILD_COUNT]):
-        child = s[B_STATION] + s[s[B_LIST] + s[st + S_CHILDREN] + i] * STATION_WIDTH
-        if s[child + S_OWING] == 0:
-            continue
-        for back in range(1, min(s[child + S_BUFFERS], s[child + S_CLAIMS]) + 1):
-            one = live(s, child, s[child + S_CLAIMS] - back)
-            if one >= 0:
-                m = s[B_RESIDENCY] + one * RESIDENCY_WIDTH
-                if s[m + N_OWING] == 1 and s[m + N_SINK] == s[n + N_SEQ]:
-                    count += 1
-        one = s[child + S_DRAINING]
-        while one >= 0:
-            m = s[B_RESIDENCY] + one * RESIDENCY_WIDTH
-            if s[m + N_OWING] == 1 and s[m + N_SINK] == s[n + N_SEQ]:
-                count += 1
-            one = s[m + N_NEXT_DRAINING]
-    return count
-
-
-@kernel(INT(WRITE_1, INT, INT))
-def claim(s: Ints, station: int, st: int) -> int:
-    """Claim the next slot of a station if its conditions hold; returns 1 where it did."""
-    row = next_stay(s, st)
-    if row < 0:
-        return 0
-    seq, ring = s[st + S_CLAIMS], s[B_RING] + s[st + S_RING]
-    slot = ring + seq % s[st + S_BUFFERS]
-    held = s[slot]
-    if held >= 0 and s[s[B_RESIDENCY] + held * RESIDENCY_WIDTH + N_SLOT_FREE] < 0:
-        return 0
-    reading = s[row + STAY_SOURCE]
-    parent = s[B_STATION] + s[st + S_PARENT] * STATION_WIDTH
-    source = live(s, parent, reading)
-    if source < 0 or s[s[B_RESIDENCY] + source * RESIDENCY_WIDTH + N_READY] < 0 or s[st + S_AFTER] >= 0:
-        return 0
-    # what came last of what the claim waited for; one that waited for the one before shares its reason
-    latest = s[s[B_RESIDENCY] + source * RESIDENCY_WIDTH + N_READY]
-    why, who = (SOURCE, source) if latest > 0 else (START, NEVER)
-    if held >= 0 and s[s[B_RESIDENCY] + held * RESIDENCY_WIDTH + N_SLOT_FREE] > latest:
-        latest = s[s[B_RESIDENCY] + held * RESIDENCY_WIDTH + N_SLOT_FREE]
-        why, who = SLOT, held
-    awaited = s[st + S_AWAITED]
-    if awaited >= 0 and s[s[B_RESIDENCY] + awaited * RESIDENCY_WIDTH + N_DRAINED] > latest:
-        latest = s[s[B_RESIDENCY] + awaited * RESIDENCY_WIDTH + N_DRAINED]
-        why, who = DRAIN, awaited
-    before = s[st + S_LAST]
-    if before >= 0 and s[s[B_RESIDENCY] + before * RESIDENCY_WIDTH + N_CLAIMED] > latest:
-        why, who = s[s[B_RESIDENCY] + before * RESIDENCY_WIDTH + N_WHY], s[s[B_RESIDENCY] + before * RESIDENCY_WIDTH + N_WHO]
-    r = new_residency(s)
-    n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
-    s[n + N_STATION], s[n + N_SEQ], s[n + N_SINK] = station, seq, s[row + STAY_SINK]
-    s[n + N_SOURCE], s[n + N_BEFORE] = hold(s, source), hold(s, before)
-    s[n + N_WHY], s[n + N_WHO], s[n + N_FREED_BY] = why, hold(s, who), NOBODY
-    s[n + N_CLAIMED], s[n + N_READERS], s[n + N_PENDING] = s[NOW], 0, unread(s, st, seq)
-    s[n + N_FIRST], s[n + N_LAST], s[n + N_TILE] = s[row + STAY_FIRST], s[row + STAY_LAST], s[row + STAY_TILE]
-    s[n + N_FILL_LOAD], s[n + N_DRAIN_LOAD] = s[row + STAY_FILL], s[row + STAY_DRAIN]
-    s[n + N_FILL_GROUP], s[n + N_FILL_MEMBERS] = s[row + STAY_FILL_GROUP], s[row + STAY_FILL_MEMBERS]
-    s[n + N_DRAIN_GROUP], s[n + N_DRAIN_MEMBERS] = s[row + STAY_DRAIN_GROUP], s[row + STAY_DRAIN_MEMBERS]
-    s[s[B_RESIDENCY] + source * RESIDENCY_WIDTH + N_READERS] += 1
-    if s[n + N_SINK] != reading:
-        s[n + N_OWING] = 1
-        s[st + S_OWING] += 1
-    s[slot], s[st + S_LAST], s[st + S_AWAITED] = hold(s, r), hold(s, r), NEVER
-    s[st + S_CLAIMS] += 1
-    drop(s, held)
-    drop(s, before)
-    drop(s, awaited)
-    s[n + N_READERS] += owed(s, r)
-    tell(s, CLAIMED, r)
-    s[st + S_STAY] += 1
-    look(s, st)
-    row = next_stay(s, st)
-    following = s[row + STAY_SOURCE] if row >= 0 else NEVER
-    if following != reading:
-        pass_by(s, parent, reading, following)
-    if s[n + N_FILL_LOAD]:
-        fill(s, r)
-    else:
-        filled(s, r)
-    return 1

@@ -7,29 +7,17 @@ from numpy.typing import NDArray
 
 from accelsim.kernels.events.happenings import add_row, at
 from accelsim.kernels.events.layout import (
-    AHEAD_END,
-    AHEAD_LABEL,
-    AHEAD_NEXT,
-    AHEAD_START,
-    AHEAD_UNIT,
-    AHEAD_WIDTH,
-    B_AHEAD,
     B_GROUP,
     B_HOP,
     B_LIST,
-    B_RECENT,
-    B_REQUEST,
     B_RESIDENCY,
     B_RESOURCE,
     B_ROUTE,
     B_STATION,
     B_TABLE,
     B_USES,
-    BOOKING_WIDTH,
-    DEPTH,
     DRAIN_ARRIVES,
     DRAIN_LEAVES,
-    DUE,
     FILL_ARRIVES,
     FILLED,
     FREE_GROUPS,
@@ -44,15 +32,9 @@ from accelsim.kernels.events.layout import (
     G_TAIL,
     G_TENSOR,
     GROUP_WIDTH,
-    H_LATENCY,
     H_RESOURCE,
     HOP_WIDTH,
     JOINS,
-    K_AHEAD,
-    K_ARRIVAL,
-    K_END,
-    K_START,
-    K_THROUGH,
     L_BEFORE,
     L_BOOKED,
     L_DONE,
@@ -75,7 +57,6 @@ from accelsim.kernels.events.layout import (
     L_UNIT,
     LEFT,
     LEG_ARRIVES,
-    LEG_HEAD,
     N_DRAIN,
     N_DRAIN_GROUP,
     N_DRAIN_LOAD,
@@ -92,15 +73,8 @@ from accelsim.kernels.events.layout import (
     NOW,
     OVER,
     PIECE_ASKS,
-    R_COUNT,
     R_FREE,
     R_LANE,
-    RECENT_END,
-    RECENT_LABEL,
-    RECENT_START,
-    RECENT_UNIT,
-    RECENT_WIDTH,
-    REQUEST_COUNT,
     RESIDENCIES,
     RESIDENCY_WIDTH,
     RESOURCE_WIDTH,
@@ -127,17 +101,17 @@ from accelsim.kernels.events.layout import (
     TICKS,
     WAYS,
 )
-from accelsim.kernels.events.pools import drop_leg, free_group, leg_at, new_ahead, new_group, new_leg
-from accelsim.kernels.jit import INT, WRITE_1, kernel
+from accelsim.kernels.events.pools import drop_leg, free_group, leg_at, new_group, new_leg
+from accelsim.kernels.events.ports import ask, book, note_booking, who_is_ahead
+from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]
-
 ALONE_FILL, TRUNK_FILL, LEG_FILL, ALONE_DRAIN, TRUNK_DRAIN, LEG_DRAIN = range(WAYS)
 """The ways a load may go."""
 FILLING, DRAINING = 0, 1
 
 
-@kernel(INT(WRITE_1, INT, INT, INT, INT, INT))
+@small_part
 def make_leg(s: Ints, r: int, way: int, load: int, before: int, done: int) -> int:
     """A leg of a residency's transfer; what it continues it names."""
     st = s[B_STATION] + s[s[B_RESIDENCY] + r * RESIDENCY_WIDTH + N_STATION] * STATION_WIDTH
@@ -163,7 +137,7 @@ def make_leg(s: Ints, r: int, way: int, load: int, before: int, done: int) -> in
     return leg
 
 
-@kernel(INT(WRITE_1, INT, INT, INT))
+@small_part
 def use(s: Ints, r: int, way: int, load: int) -> int:
     """Count a load that goes a way."""
     st = s[B_STATION] + s[s[B_RESIDENCY] + r * RESIDENCY_WIDTH + N_STATION] * STATION_WIDTH
@@ -171,7 +145,7 @@ def use(s: Ints, r: int, way: int, load: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT, INT))
+@small_part
 def leaves(s: Ints, r: int, leg: int) -> int:
     """A drain has been booked to its end: when its slot is free and when it has arrived."""
     g = leg_at(s, leg)
@@ -184,28 +158,7 @@ def leaves(s: Ints, r: int, leg: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT))
-def ask(s: Ints, leg: int) -> int:
-    """A transfer's first byte is at a port: it is served at the end of this cycle's round."""
-    s[s[B_REQUEST] + s[REQUEST_COUNT]] = leg
-    s[REQUEST_COUNT] += 1
-    s[DUE] = 1
-    return 0
-
-
-@kernel(INT(WRITE_1, INT, INT, INT, INT, INT, INT))
-def book(s: Ints, g: int, hop: int, arrival: int, start: int, end: int, ahead: int) -> int:
-    """A hop was booked: through no earlier than through the one before and its latency."""
-    through = max(end, s[g + L_THROUGH] + s[g + L_LATENCY])
-    k = g + LEG_HEAD + s[g + L_BOOKED] * BOOKING_WIDTH
-    s[k + K_ARRIVAL], s[k + K_START], s[k + K_END], s[k + K_THROUGH], s[k + K_AHEAD] = arrival, start, end, through, ahead
-    s[g + L_BOOKED] += 1
-    s[g + L_THROUGH], s[g + L_LATENCY] = through, s[hop + H_LATENCY]
-    s[g + L_REACHES] = start + s[hop + H_LATENCY]
-    return 0
-
-
-@kernel(INT(WRITE_1, INT))
+@part
 def pass_freely(s: Ints, leg: int) -> int:
     """Pass the hops that hold nothing up; ask for arbitration at the next. Returns 1 where all hops are booked."""
     g = leg_at(s, leg)
@@ -222,7 +175,7 @@ def pass_freely(s: Ints, leg: int) -> int:
     return 1
 
 
-@kernel(INT(WRITE_1, INT))
+@small_part
 def filled_up(s: Ints, leg: int) -> int:
     """A fill has been booked to its end."""
     g = leg_at(s, leg)
@@ -231,7 +184,7 @@ def filled_up(s: Ints, leg: int) -> int:
     return at(s, s[g + L_THROUGH] + s[g + L_LATENCY], FILL_ARRIVES, r)
 
 
-@kernel(INT(WRITE_1, INT))
+@part
 def go_on(s: Ints, leg: int) -> int:
     """Pass what holds nothing up, and do what follows when the last hop is booked."""
     while pass_freely(s, leg):
@@ -287,7 +240,7 @@ def go_on(s: Ints, leg: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT, INT, INT, INT))
+@part
 def alone(s: Ints, r: int, way: int, load: int, done: int) -> int:
     """A transfer of one station; several one after another where a link cuts long ones into pieces."""
     st = s[B_STATION] + s[s[B_RESIDENCY] + r * RESIDENCY_WIDTH + N_STATION] * STATION_WIDTH
@@ -304,7 +257,7 @@ def alone(s: Ints, r: int, way: int, load: int, done: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT))
+@part
 def next_piece(s: Ints, previous: int) -> int:
     """The piece after one that has been served at its first port."""
     p = leg_at(s, previous)
@@ -322,7 +275,7 @@ def next_piece(s: Ints, previous: int) -> int:
     return go_on(s, leg)
 
 
-@kernel(INT(WRITE_1, INT, INT, INT, INT))
+@part
 def gather(s: Ints, r: int, direction: int, number: int, size: int) -> int:
     """Add a member to its group; returns the group once the last has come, -1 before."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
@@ -358,7 +311,7 @@ def gather(s: Ints, r: int, direction: int, number: int, size: int) -> int:
     return found
 
 
-@kernel(INT(WRITE_1, INT))
+@part
 def fill(s: Ints, r: int) -> int:
     """Ask for what a residency needs moved in, when all that share it have claimed."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
@@ -377,7 +330,7 @@ def fill(s: Ints, r: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT))
+@part
 def drain(s: Ints, r: int) -> int:
     """Ask for what a residency leaves behind to move out."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
@@ -401,42 +354,7 @@ def drain(s: Ints, r: int) -> int:
     return 0
 
 
-@kernel(INT(WRITE_1, INT, INT, INT))
-def who_is_ahead(s: Ints, resource: int, cycle: int, start: int) -> int:
-    """Notes on the bookings that lie between an arrival and the start of its service, latest first; -1: none."""
-    count, depth = s[resource + R_COUNT], s[DEPTH]
-    ring = s[B_RECENT] + (resource - s[B_RESOURCE]) // RESOURCE_WIDTH * depth * RECENT_WIDTH
-    first = last = NEVER
-    for back in range(1, min(count, depth) + 1):
-        booked = ring + (count - back) % depth * RECENT_WIDTH
-        if s[booked + RECENT_END] <= cycle:
-            break
-        note = new_ahead(s)
-        a = s[B_AHEAD] + note * AHEAD_WIDTH
-        s[a + AHEAD_START] = max(s[booked + RECENT_START], cycle)
-        s[a + AHEAD_END] = min(s[booked + RECENT_END], start)
-        s[a + AHEAD_LABEL], s[a + AHEAD_UNIT], s[a + AHEAD_NEXT] = s[booked + RECENT_LABEL], s[booked + RECENT_UNIT], NEVER
-        if last < 0:
-            first = note
-        else:
-            s[s[B_AHEAD] + last * AHEAD_WIDTH + AHEAD_NEXT] = note
-        last = note
-    return first
-
-
-@kernel(INT(WRITE_1, INT, INT, INT, INT, INT))
-def note_booking(s: Ints, resource: int, begins: int, ends: int, label: int, unit: int) -> int:
-    """Keep a booking among a resource's last ones."""
-    count, depth = s[resource + R_COUNT], s[DEPTH]
-    ring = s[B_RECENT] + (resource - s[B_RESOURCE]) // RESOURCE_WIDTH * depth * RECENT_WIDTH
-    booked = ring + count % depth * RECENT_WIDTH
-    s[booked + RECENT_START], s[booked + RECENT_END] = begins, ends
-    s[booked + RECENT_LABEL], s[booked + RECENT_UNIT] = label, unit
-    s[resource + R_COUNT] += 1
-    return 0
-
-
-@kernel(INT(WRITE_1, INT))
+@part
 def serve(s: Ints, leg: int) -> int:
     """Serve a transfer at the port it is at, behind what is booked there."""
     g = leg_at(s, leg)
@@ -456,22 +374,3 @@ def serve(s: Ints, leg: int) -> int:
         s[g + L_REFERENCES] += 1
         at(s, ends, PIECE_ASKS, leg)
     return go_on(s, leg)
-
-
-@kernel(INT(WRITE_1))
-def sort_requests(s: Ints) -> int:
-    """Put what has arrived at ports in this round in tie order; those with equal keys stay as they came."""
-    base = s[B_REQUEST]
-    for i in range(1, s[REQUEST_COUNT]):
-        leg = s[base + i]
-        g = leg_at(s, leg)
-        key, tie = s[g + L_KEY], s[g + L_TIE]
-        j = i
-        while j > 0:
-            b = leg_at(s, s[base + j - 1])
-            if s[b + L_KEY] < key or (s[b + L_KEY] == key and s[b + L_TIE] <= tie):
-                break
-            s[base + j] = s[base + j - 1]
-            j -= 1
-        s[base + j] = leg
-    return int(s[REQUEST_COUNT])

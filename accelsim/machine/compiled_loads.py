@@ -1,0 +1,56 @@
+"""Loads in the kernel's layout: bytes, and the ticks that every hop of every way serves them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accelsim.kernels.events import layout as at
+from accelsim.machine.network import Network, Route, Station
+from accelsim.machine.sections import Sections
+from accelsim.machine.state import service_ticks
+from accelsim.machine.tally import ALONE_DRAIN, ALONE_FILL, pieces, routes, size_of
+from accelsim.plan.moves import Load
+from accelsim.plan.schedule import Schedule
+
+Ints = NDArray[np.int64]
+
+
+class LoadTables:
+    """The loads of every tensor at every entry in the kernel's layout; a load is named by where it stands."""
+
+    def __init__(self, network: Network, schedule: Schedule) -> None:
+        self._network = network
+        self._schedule = schedule
+        self._offsets: dict[tuple[int, int], list[int]] = {}
+
+    def offsets(self, s: Sections, spec: Station) -> Ints:
+        """Where each load of a station stands, by its number in the plan; 0: none. New ones are added."""
+        if not self._offsets:
+            s.take(at.B_TABLE, 1)
+        made = self._offsets.setdefault((spec.entry, spec.tensor), [])
+        for load in self._schedule.loads(spec.entry, self._network.tensors[spec.tensor])[len(made):]:
+            made.append(0 if load is None else self._add(s, spec, len(made), load))
+        return np.array(made, dtype=np.int64)
+
+    def _add(self, s: Sections, spec: Station, number: int, load: Load) -> int:
+        ways = routes(spec)
+        ticks = [tick for route in ways for tick in self._ticks(route, [size_of(hop, load) for hop in route])]
+        place = s.take(at.B_TABLE, at.TABLE_HEAD + len(ticks))
+        head = [number, load.payload_bytes, *self._cut(s, ways[ALONE_FILL], load), *self._cut(s, ways[ALONE_DRAIN], load)]
+        s.of(at.B_TABLE)[place:place + at.TABLE_HEAD + len(ticks)] = [*head, *ticks]
+        return place
+
+    def _ticks(self, route: Route, sizes: list[int]) -> list[int]:
+        return [0 if hop.resource < 0 else service_ticks(self._network.resources[hop.resource], size, hop.setup_cycles)
+                for hop, size in zip(route, sizes, strict=True)]
+
+    def _cut(self, s: Sections, route: Route, load: Load) -> tuple[int, int]:
+        """How many pieces a load is cut into on its way, and where the ticks of the pieces' hops stand."""
+        parts = pieces(route, load)
+        if len(parts) == 1:
+            return 1, 0
+        ticks = [tick for sizes in parts for tick in self._ticks(route, sizes)]
+        place = s.take(at.B_TABLE, len(ticks))
+        s.of(at.B_TABLE)[place:place + len(ticks)] = ticks
+        return len(parts), place
