@@ -30,10 +30,12 @@ class Asking:
     dataflow: str
     overrides: tuple[str, ...]
     most_steps: int = MOST_STEPS
+    jobs: int = 1
 
     def options(self, record: RecordOptions | None = None) -> Options:
         """As the verbs take it."""
-        return Options(self.mapping, self.dataflow, self.overrides, record or RecordOptions(), self.most_steps)
+        return Options(self.mapping, self.dataflow, self.overrides, record or RecordOptions(), self.most_steps,
+                       self.jobs)
 
 
 class Files(NamedTuple):

@@ -30,6 +30,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text
 MostSteps = Annotated[int, typer.Option("--most-steps", min=1, metavar="N", help="Refuse operators with more tile steps and "
                                         "transfers than this.")]
 
+Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulate up to N operators at a time, each in a "
+                                   "process of its own; the results are the same bytes.")]
+
 
 def main() -> None:
     """Run a command; every failure of ours is a message and an exit code, never a traceback."""
@@ -92,10 +95,10 @@ def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: D
         operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
                                                         "the one with the most cycles.")] = None,
         save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep the run for `accelsim report`.")] = None,
-        most_steps: MostSteps = 5_000_000) -> int:
+        most_steps: MostSteps = 5_000_000, jobs: Jobs = 1) -> int:
     """Simulate a workload on a chip and show where the time went."""
     from accelsim.cli import commands
-    return commands.run(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps), as_json,
+    return commands.run(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs), as_json,
                         commands.Files(csv, timeline, window, operator, save, stall_bars))
 
 
@@ -112,10 +115,10 @@ def check(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow:
           as_json: AsJson = False,
           tolerance: Annotated[float, typer.Option("--tolerance", min=0.0, max=1.0, metavar="SHARE", help="How far the estimated "
                                                    "cycles of the workload may be from the measured ones.")] = 0.35,
-          most_steps: MostSteps = 5_000_000) -> int:
+          most_steps: MostSteps = 5_000_000, jobs: Jobs = 1) -> int:
     """Estimate and measurement side by side, the difference explained; exit 1 if they do not agree."""
     from accelsim.cli import commands
-    return commands.check(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps), as_json,
+    return commands.check(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs), as_json,
                           tolerance)
 
 
