@@ -21,8 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.errors import LimitExceeded
-from accelsim.machine.simulate import simulate
-from accelsim.plan.schedule import Schedule
 from accelsim.spec.case import Case
 from accelsim.timeline import RecordOptions, Timeline
 
@@ -59,6 +57,8 @@ def simulate_all(tasks: Sequence[Task], record: RecordOptions, jobs: int, progre
 
 
 def _simulate(task: Task, record: RecordOptions, told: Callable[[int], None] | None) -> Timeline:
+    from accelsim.machine.simulate import simulate  # brings the compiler along, which estimates and reports do without
+    from accelsim.plan.schedule import Schedule
     return simulate(Schedule(task.case), record, told)
 
 
@@ -67,6 +67,7 @@ def _tell(progress: Progress, task: Task, done: int) -> None:
 
 
 def _over_processes(tasks: Sequence[Task], record: RecordOptions, jobs: int, progress: Progress | None) -> list[Timeline]:
+    import accelsim.machine.simulate  # noqa: F401  compiled here once, and loaded by all workers
     largest_first = sorted(range(len(tasks)), key=lambda i: (-tasks[i].steps, i))
     with tempfile.TemporaryDirectory(prefix="accelsim-", ignore_cleanup_errors=True) as folder, _workers(jobs) as pool:
         board = None if progress is None else Board.make(Path(folder) / "steps", len(tasks))
