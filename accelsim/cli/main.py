@@ -165,5 +165,12 @@ def init(folder: Annotated[Path, typer.Argument(help="A folder that does not exi
     return starter.init(folder)
 
 
+@app.command()
+def doctor(as_json: AsJson = False) -> int:
+    """Check this installation, say what to do about what is wrong, and compile the kernels; exit 1 if a check failed."""
+    from accelsim.cli import doctor as checks
+    return checks.doctor(as_json)
+
+
 if __name__ == "__main__":
     main()
