@@ -172,5 +172,18 @@ def doctor(as_json: AsJson = False) -> int:
     return checks.doctor(as_json)
 
 
+@app.command()
+def bench(rows: Annotated[list[str] | None, typer.Argument(help="Rows to measure; default all.")] = None,
+          show: Annotated[bool, typer.Option("--list", help="List the rows and measure nothing.")] = False,
+          repeats: Annotated[int, typer.Option("--repeats", min=1, metavar="R", help="Medians are over so many repeats.")] = 5,
+          json_file: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON; - prints it."
+                                                        )] = None,
+          markdown: Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write the documentation's page."
+                                                        )] = None) -> int:
+    """Measure how long accelsim takes and how much memory it needs on this computer."""
+    from accelsim.cli import bench as benchmarks
+    return benchmarks.list_rows() if show else benchmarks.bench(rows or [], repeats, json_file, markdown)
+
+
 if __name__ == "__main__":
     main()
