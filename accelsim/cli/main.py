@@ -13,11 +13,25 @@ from accelsim.version import VERSION
 
 INTERRUPTED = 130
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
+app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None,
                   help="Simulate a mapping of a tensor operator on a hypothetical chip, estimate it, and explain every number.")
 
-Chip = Annotated[str, typer.Argument(help="A shipped chip (accelsim list chips) or a chip file.")]
-Workload = Annotated[str, typer.Argument(help="A shipped workload, a workload file, or inline text: gemm:m=64,n=64,k=64.")]
+
+def _chips(begun: str) -> list[str]:
+    """Shipped chips, for the shell to complete; files it completes itself."""
+    from accelsim.spec.read import shipped
+    return [name for name in shipped("chips") if name.startswith(begun)]
+
+
+def _workloads(begun: str) -> list[str]:
+    """Shipped workloads, for the shell to complete."""
+    from accelsim.spec.read import shipped
+    return [name for name in shipped("workloads") if name.startswith(begun)]
+
+
+Chip = Annotated[str, typer.Argument(help="A shipped chip (accelsim list chips) or a chip file.", autocompletion=_chips)]
+Workload = Annotated[str, typer.Argument(help="A shipped workload, a workload file, or inline text: gemm:m=64,n=64,k=64.",
+                                         autocompletion=_workloads)]
 MappingFile = Annotated[str | None, typer.Option("--mapping", metavar="FILE", help="Mapping file; operators it does not "
                                                     "name get the dataflow.")]
 Dataflow = Annotated[str, typer.Option("--dataflow", metavar="NAME", help="A named dataflow, or auto: the fewest estimated "

@@ -86,6 +86,16 @@ def test_the_nearest_word_is_offered(arguments: tuple[str, ...], word: str) -> N
     assert f"did you mean '{word}'?" in accelsim(*arguments, code=2).err
 
 
+@pytest.mark.parametrize(("words", "completed"), [
+    ("accelsim do", ["doctor"]), ("accelsim run --jo", ["--jobs"]), ("accelsim run tpu", ["tpu-v1", "tpu-v3"]),
+    ("accelsim estimate toy resnet", ["resnet18", "resnet50"])])
+def test_the_shell_completes(words: str, completed: list[str]) -> None:
+    done = process(_ACCELSIM_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(len(words.split()) - 1))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == completed
+    assert not done.stderr
+
+
 # -- run --------------------------------------------------------------------------------------------------------------
 
 
