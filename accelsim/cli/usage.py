@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,12 +37,14 @@ def measure(command: Sequence[str], folder: Path) -> Usage:
     """
     if not hasattr(os, "wait4"):
         raise OSError(0, "this system does not tell what a process used; measure on Linux or macOS")
+    if shutil.which(command[0]) is None:
+        raise OSError(errno.ENOENT, "no such command", command[0])
     with tempfile.TemporaryDirectory(prefix="accelsim-") as own:
         told, output = Path(own) / "usage.json", Path(own) / "output"
         with output.open("wb") as file:
             subprocess.run([sys.executable, "-I", "-S", __file__, str(told), *command], cwd=folder, stdout=file, check=False)
         if not told.is_file():
-            raise OSError(errno.ENOENT, "could not be started", command[0])
+            raise OSError(0, "the process that measures was killed", command[0])
         found = json.loads(told.read_text(encoding="utf-8"))
         return Usage(found["code"], found["cpu_s"], found["wall_s"], found["peak_bytes"],
                      output.read_text(encoding="utf-8", errors="replace"))
@@ -50,10 +53,7 @@ def measure(command: Sequence[str], folder: Path) -> Usage:
 def launch(told: str, command: Sequence[str]) -> None:
     """In the bare interpreter: run the command, write what it used."""
     began = time.monotonic()
-    try:
-        process = os.posix_spawnp(command[0], list(command), os.environ)
-    except OSError:
-        return
+    process = os.spawnvp(os.P_NOWAIT, command[0], list(command))
     try:
         _, status, used = os.wait4(process, 0)
     except KeyboardInterrupt:
