@@ -48,7 +48,7 @@ def bench(names: Sequence[str], repeats: int, json_file: str | None, markdown: P
     Every repeat runs all rows in turn, so that a ratio compares what ran under the same load. Raises SpecError for an
     unknown row and OSError where a process cannot be measured.
     """
-    rows = chosen(names)
+    rows, on = chosen(names), machine()
     run_checked(WARM, Path.cwd(), "compiling")
     samples: dict[str, list[Sample]] = {row.name: [] for row in rows}
     with Progress() as progress:
@@ -56,7 +56,7 @@ def bench(names: Sequence[str], repeats: int, json_file: str | None, markdown: P
             for j, row in enumerate(rows):
                 progress.tell(row.name, i * len(rows) + j, repeats * len(rows))
                 samples[row.name].append(sample(row))
-    results = results_of(rows, samples, time.strftime("%Y-%m-%d", time.gmtime()))
+    results = results_of(rows, samples, on, time.strftime("%Y-%m-%d", time.gmtime()))
     text = json.dumps(results, indent=2, sort_keys=True)
     if markdown is not None:
         markdown.write_text(page(results), encoding="utf-8")
@@ -121,11 +121,11 @@ def child(name: str) -> None:
 # -- results ----------------------------------------------------------------------------------------------------------
 
 
-def results_of(rows: Sequence[Row], samples: dict[str, list[Sample]], date: str) -> dict[str, Any]:
+def results_of(rows: Sequence[Row], samples: dict[str, list[Sample]], on: dict[str, Any], date: str) -> dict[str, Any]:
     """Everything measured, as plain data."""
     medians = {name: median(one.value for one in found) for name, found in samples.items()}
     return {
-        "schema": SCHEMA, "accelsim": VERSION, "date": date, "machine": machine(),
+        "schema": SCHEMA, "accelsim": VERSION, "date": date, "machine": on,
         "rows": [{
             "name": row.name, "what": row.what, "unit": row.unit, "value": medians[row.name],
             "lowest": min(one.value for one in samples[row.name]), "highest": max(one.value for one in samples[row.name]),
@@ -138,10 +138,11 @@ def results_of(rows: Sequence[Row], samples: dict[str, list[Sample]], date: str)
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were measured on; nothing that names the computer or its user."""
+    """What the figures are measured on, and how busy it was before; nothing that names the computer or its user."""
     memory = host.memory_bytes("MemTotal")
     return {"processor": host.processor_model(), "cores": host.processors(), "system": host.system(),
-            "memory_gib": None if memory is None else round(memory / 2 ** 30, 1), "python": host.python_version(),
+            "load": host.load(), "memory_gib": None if memory is None else round(memory / 2 ** 30, 1),
+            "python": host.python_version(),
             "packages": {name: version for name, version in host.installed(PACKAGES).items() if version is not None}}
 
 
@@ -163,7 +164,8 @@ def described(results: dict[str, Any]) -> str:
     on = results["machine"]
     memory = "" if on["memory_gib"] is None else f", {on['memory_gib']} GiB"
     packages = ", ".join(f"{name} {version}" for name, version in on["packages"].items())
-    return f"{on['processor']}, {on['cores']} cores{memory}; {on['system']}, {on['python']}, {packages}"
+    load = "" if on["load"] is None else f", load {on['load']} before"
+    return f"{on['processor']}, {on['cores']} cores{memory}{load}; {on['system']}, {on['python']}, {packages}"
 
 
 def table(results: dict[str, Any]) -> list[str]:
@@ -182,7 +184,8 @@ def page(results: dict[str, Any]) -> str:
     lines = ["# Benchmarks", "", NOTE, "",
              f"accelsim {results['accelsim']}, {results['date']}, medians of {repeats} repeats on {described(results)}.", "",
              "`CPU s` are the processor seconds of a whole process, start-up and children included; rates are work for each "
-             "CPU second in a process that has done the work once before. Peak memory is the whole process's. Measure your "
-             "own computer with `accelsim bench`; how others do at the same work is told under [Peers](peers.md).", "",
+             "CPU second in a process that has done the work once before. Peak memory is the whole process's. A busy machine "
+             "(a load beyond its cores) makes CPU seconds larger and rates smaller, up to twice. Measure your own computer "
+             "with `accelsim bench`; how others do at the same work is told under [Peers](peers.md).", "",
              "| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     return "\n".join([*lines, *("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)]) + "\n"

@@ -78,6 +78,11 @@ def processor_model() -> str:
     return platform.processor() or platform.machine() or "unknown"
 
 
+def load() -> float | None:
+    """How many processes wanted a processor over the last minute; None where the system does not say."""
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
+
+
 def memory_bytes(what: str) -> int | None:
     """``MemTotal``, or ``MemAvailable``: what can be had without swapping. None where the system does not say."""
     try:

@@ -75,5 +75,5 @@ def test_a_page_is_made_of_what_was_measured() -> None:
     side = {"cpu_s": 2.0, "wall_s": 3.0, "peak_mib": 100.0, "cycles": 1234}
     row = {"peer": "P", "work": "w", "what": "work", "same_cycles": True, "theirs": side | {"cpu_s": 400.0}, "ours": side}
     page = COMPARE.page({"accelsim": "0", "date": "2000-01-01", "repeats": 1, "rows": [row], "machine": {
-        "processor": "p", "cores": 1, "system": "s", "memory_gib": None, "python": "py", "packages": {}}})
+        "processor": "p", "cores": 1, "system": "s", "memory_gib": None, "load": 0.5, "python": "py", "packages": {}}})
     assert "| P | work | 400 | 2 | x 200 | 100 | 100 | x 1 | 1,234 | 1,234 |" in page

@@ -134,7 +134,8 @@ def page(results: dict[str, Any]) -> str:
              f"The same work by other simulators and by accelsim {results['accelsim']}, {results['date']}, medians of "
              f"{results['repeats']}, on {described(results)} (accelsim's environment; the peers have their own).", "",
              "CPU seconds and peak memory are those of whole processes, start-up included; a ratio is the peer's over "
-             "accelsim's. What the peers are:", "",
+             "accelsim's. They run in turn; a busy machine (a load beyond its cores) makes CPU seconds larger, most for the "
+             "one that needs more memory. What the peers are:", "",
              *(f"- **{peer.name}**: {peer.what}." for peer in PEERS), "",
              "| " + " | ".join(head) + " |", "|" + " --- |" * len(head), *("| " + " | ".join(row) + " |" for row in rows), "",
              "SCALE-Sim's array is modelled exactly, so cycles are equal, and the comparison fails if they are not. ZigZag "
@@ -153,13 +154,13 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write everything as JSON")
     parser.add_argument("--markdown", type=Path, help="write the documentation's page")
     asked = parser.parse_args()
-    rows = []
+    rows, on = [], machine()
     for peer in PEERS:
         works = [work for work in peer.works if asked.work in {None, work.name}]
         if works and asked.peer in {None, peer.folder}:
             python = environment(peer, asked.environments)
             rows += [compare(peer, work, python, asked.repeats) for work in works]
-    results = {"schema": 1, "accelsim": VERSION, "date": time.strftime("%Y-%m-%d", time.gmtime()), "machine": machine(),
+    results = {"schema": 1, "accelsim": VERSION, "date": time.strftime("%Y-%m-%d", time.gmtime()), "machine": on,
                "repeats": asked.repeats, "rows": rows}
     if asked.json:
         asked.json.write_text(json.dumps(results, indent=2, sort_keys=True) + "\n", encoding="utf-8")
