@@ -150,16 +150,22 @@ ENDLESS = ("run", "toy", "endless.yaml", "-o", "chip.levels.SRAM.capacity=64 B",
 
 
 def start() -> "subprocess.Popen[str]":
-    """Two operators that take minutes, in a session of their own, with both workers up."""
+    """Two operators that take minutes, in a session of their own; returns once it has begun to start workers."""
     Path("endless.yaml").write_text("name: endless\noperators:\n" + "".join(
         f"  - {{name: {name}, operator: gemm, dims: {{m: 96, n: 96, k: {k}}}}}\n" for name, k in (("one", 96), ("two", 97))),
         encoding="utf-8")
-    return subprocess.Popen([sys.executable, "-c", SCRIPT, *ENDLESS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            env={**os.environ, "PYTHONPATH": str(ROOT)}, start_new_session=True)
+    started = subprocess.Popen([sys.executable, "-c", SCRIPT, *ENDLESS], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, start_new_session=True)
+    children = Path(f"/proc/{started.pid}/task/{started.pid}/children")
+    if not children.is_file():
+        time.sleep(5)
+    while children.is_file() and started.poll() is None and len(children.read_text(encoding="ascii").split()) < 2:
+        time.sleep(0.01)
+    return started
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal's Ctrl-C is a signal to its process group")
-@pytest.mark.parametrize("delay_s", [1.0, 4.0])  # while workers start; while they work
+@pytest.mark.parametrize("delay_s", [0.0, 0.1, 0.3, 4.0])  # while workers start; while they work
 def test_ctrl_c_ends_all_of_them_with_130(delay_s: float) -> None:
     with start() as started:
         time.sleep(delay_s)
