@@ -70,18 +70,18 @@ def _tell(progress: Progress, task: Task, done: int) -> None:
 def _over_processes(tasks: Sequence[Task], record: RecordOptions, jobs: int, progress: Progress | None) -> list[Timeline]:
     import accelsim.machine.simulate  # noqa: F401  compiled here once, and loaded by all workers
     largest_first = sorted(range(len(tasks)), key=lambda i: (-tasks[i].steps, i))
-    with tempfile.TemporaryDirectory(prefix="accelsim-", ignore_cleanup_errors=True) as folder, _workers(jobs) as pool:
-        board = None if progress is None else Board.make(Path(folder) / "steps", len(tasks))
-        with _no_interrupts():
-            futures = {i: pool.submit(_work, tasks[i], record, board, i) for i in largest_first}
-        if progress is not None and board is not None:
-            label = f"{len(tasks)} operators, {jobs} at a time"
-            _follow([futures[i] for i in range(len(tasks))], tasks, board, partial(progress, label))
-        try:
-            return [futures[i].result() for i in range(len(tasks))]
-        except BrokenProcessPool:
-            raise LimitExceeded("a worker process ended before its work was done. Was memory short? Then run with fewer --jobs. "
-                                "A Python script must ask for jobs under `if __name__ == \"__main__\":`") from None
+    try:
+        with tempfile.TemporaryDirectory(prefix="accelsim-", ignore_cleanup_errors=True) as folder, _workers(jobs) as pool:
+            board = None if progress is None else Board.make(Path(folder) / "steps", len(tasks))
+            with _no_interrupts():
+                begun = {i: pool.submit(_work, tasks[i], record, board, i) for i in largest_first}
+            futures = [begun[i] for i in range(len(tasks))]
+            if progress is not None and board is not None:
+                _follow(futures, tasks, board, partial(progress, f"{len(tasks)} operators, {jobs} at a time"))
+            return [future.result() for future in futures]
+    except BrokenProcessPool:
+        raise LimitExceeded("a worker process ended before its work was done. Was memory short? Then run with fewer --jobs. "
+                            "A Python script must ask for jobs under `if __name__ == \"__main__\":`") from None
 
 
 def _follow(futures: Sequence[Future[Timeline]], tasks: Sequence[Task], board: Board,

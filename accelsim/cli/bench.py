@@ -21,8 +21,11 @@ from accelsim.version import VERSION
 
 SCHEMA = 1
 COMMAND = (sys.executable, "-m", "accelsim.cli.main")
-CHILD = (sys.executable, "-c", "import sys; from accelsim.cli.bench import child; child(sys.argv[1])")
-WARM = (sys.executable, "-c", "from accelsim.kernels import jit; jit.compile_all()")
+QUIET = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+"""Ctrl-C ends a process of ours without a word; the command that started it has one."""
+
+CHILD = (sys.executable, "-c", QUIET + "from accelsim.cli.bench import child; child(sys.argv[1])")
+WARM = (sys.executable, "-c", QUIET + "from accelsim.kernels import jit; jit.compile_all()")
 PACKAGES = ("numpy", "numba", "llvmlite", "simpy", "pydantic", "typer")
 """What the figures depend on, besides Python."""
 

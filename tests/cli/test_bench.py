@@ -4,7 +4,9 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from accelsim.cli.bench_rows import RATIOS, ROWS, Command, Ratio, Row, Work
 
 from .command import accelsim, call
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 pytestmark = pytest.mark.skipif(not hasattr(os, "wait4"), reason="the system does not tell what a process used")
 
 
@@ -56,6 +59,18 @@ def test_what_cannot_be_started_is_told(tmp_path: Path) -> None:
 def test_a_system_that_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "wait4")
     assert "measure on Linux or macOS" in call("bench", "help").err
+
+
+def test_ctrl_c_ends_with_130_and_without_a_traceback() -> None:
+    code = "import sys; from accelsim.cli.main import main; sys.exit(main())"
+    with subprocess.Popen([sys.executable, "-c", code, "bench", "simpy-steps", "--repeats", "99"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+                          start_new_session=True) as started:
+        time.sleep(5)
+        os.killpg(started.pid, signal.SIGINT)
+        out, err = started.communicate(timeout=60)
+    assert (started.returncode, out) == (130, ""), err
+    assert err == "accelsim: interrupted\n"
 
 
 # -- the rows ---------------------------------------------------------------------------------------------------------
