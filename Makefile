@@ -2,13 +2,14 @@
 PYTHON ?= python3
 WORKERS ?= auto
 
-.PHONY: help check test bench validate nightly docs clean
+.PHONY: help check test bench bench-peers validate nightly docs clean
 
 help:
 	@echo "check     style, types, import directions, generated pages: seconds"
 	@echo "test      the test suite"
 	@echo "validate  only the comparisons with published and simulated references"
-	@echo "bench     seconds and rates; wants a quiet machine"
+	@echo "bench     seconds, memory and rates, into docs/benchmarks.md; wants a quiet machine"
+	@echo "bench-peers  the same work by other simulators, each in its own environment, into docs/peers.md: half an hour"
 	@echo "nightly   long random searches for a wrong cycle or byte"
 	@echo "docs      the documentation, into site/"
 	@echo "clean     removes what these make"
@@ -26,7 +27,10 @@ validate:
 	$(PYTHON) -m pytest -n $(WORKERS) tests/validation
 
 bench:
-	$(PYTHON) -m pytest -m benchmark
+	$(PYTHON) -m accelsim.cli.main bench --markdown docs/benchmarks.md
+
+bench-peers:
+	$(PYTHON) validation/peers/compare.py --markdown docs/peers.md
 
 nightly:
 	$(PYTHON) -m pytest -n $(WORKERS) -m nightly

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -13,9 +13,8 @@ from accelsim.analytic.auto import AUTO, check_name, write
 from accelsim.analytic.estimate import estimate
 from accelsim.analytic.result import Estimate
 from accelsim.errors import Fault, LimitExceeded, SpecError
-from accelsim.machine.simulate import simulate
 from accelsim.measure.report import Failed, OperatorReport, RunReport, measure
-from accelsim.plan.schedule import Schedule
+from accelsim.processes import Progress, Task, simulate_all
 from accelsim.spec.case import Case
 from accelsim.spec.read import Asked, Unmapped, as_yaml, read
 from accelsim.timeline import RecordOptions, Timeline
@@ -24,19 +23,25 @@ from accelsim.version import RESULTS_VERSION, VERSION
 MOST_STEPS = 5_000_000
 """Steps and transfers that a run may take unless it is told otherwise."""
 
-Progress = Callable[[str, int, int], None]
-"""Told (operator, steps done, steps expected) now and then."""
-
 
 @dataclass(frozen=True)
 class Options:
-    """What a run is asked besides its files; all of it that changes a number is in the provenance."""
+    """What a run is asked besides its files; all of it that changes a number is in the provenance.
+
+    ``jobs``: at most so many worker processes, each simulating one operator at a time; the results are the same bytes.
+    A script that asks for more than one must run under ``if __name__ == "__main__":``. Raises ValueError below 1.
+    """
 
     mapping: str | None = None
     dataflow: str = AUTO
     overrides: tuple[str, ...] = ()
     record: RecordOptions = field(default_factory=RecordOptions)
     most_steps: int = MOST_STEPS
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        if self.jobs < 1:
+            raise ValueError(f"jobs must be at least 1, not {self.jobs}")
 
 
 @dataclass(frozen=True)
@@ -58,44 +63,56 @@ def ask(chip: str, workload: str, options: Options) -> Asked:
 
 
 def run(chip: str, workload: str, options: Options | None = None, progress: Progress | None = None) -> Finished:
-    """Simulate every operator of a workload on a chip, one after another, each from a cold start.
+    """Simulate every operator of a workload on a chip, each from a cold start.
 
     ``chip`` and ``workload``: names of shipped files, paths, or inline text (``gemm:m=64,n=64,k=64``). An operator
-    whose mapping does not fit, or that would exceed the limit of steps, is reported as failed; the others run.
+    whose mapping does not fit, or that would exceed the limit of steps, is reported as failed; the others run, and
+    of those that are alike but for their names one runs for all. Raises SpecError with every fault of the files.
     """
     options = options or Options()
     asked = ask(chip, workload, options)
+    judged = [_judge(item, options.most_steps) for item in asked.cases]
+    tasks: dict[str, Task] = {}
+    for one in judged:
+        if not isinstance(one, Failed):
+            case, guess = one
+            tasks.setdefault(_work_of(case), Task(case.operator.name, case, guess.steps))
+    found = dict(zip(tasks, simulate_all(tuple(tasks.values()), options.record, options.jobs, progress), strict=True))
     reports: list[OperatorReport | Failed] = []
     timelines: list[Timeline | None] = []
-    for item in asked.cases:
-        report, timeline = _one(item, options, progress)
-        reports.append(report)
+    for one in judged:
+        if isinstance(one, Failed):
+            reports.append(one)
+            timelines.append(None)
+            continue
+        case, guess = one
+        timeline = found[_work_of(case)]
+        reports.append(measure(case, timeline, guess))
         timelines.append(timeline)
     return Finished(asked, _report(asked, reports, options), tuple(timelines))
 
 
-def _one(item: Case | Unmapped, options: Options, progress: Progress | None) -> tuple[OperatorReport | Failed, Timeline | None]:
+def _judge(item: Case | Unmapped, most_steps: int) -> Failed | tuple[Case, Estimate]:
+    """What an operator is expected to take, or why it will not run."""
     if isinstance(item, Unmapped):
-        return failed(item), None
+        return failed(item)
     guess = estimate(item)
     try:
-        _check_size(item, guess, options.most_steps)
+        _check_size(item, guess, most_steps)
     except LimitExceeded as error:
-        operator = item.operator
-        return Failed(operator.name, operator.kind, operator.repeat, str(error), error.exit_code), None
-    told = None if progress is None else partial(_tell, progress, item.operator.name, guess.steps)
-    timeline = simulate(Schedule(item), options.record, told)
-    return measure(item, timeline, guess), timeline
+        return Failed(item.operator.name, item.operator.kind, item.operator.repeat, str(error), error.exit_code)
+    return item, guess
+
+
+def _work_of(case: Case) -> str:
+    """Equal for two cases of a run that differ in nothing that is simulated."""
+    return repr((replace(case.operator, name="", repeat=1), replace(case.mapping, origin="")))
 
 
 def failed(item: Unmapped) -> Failed:
     """An operator without a case, as the report shows it."""
     operator = item.operator
     return Failed(operator.name, operator.kind, operator.repeat, str(item.error), item.error.exit_code)
-
-
-def _tell(progress: Progress, name: str, expected: int, done: int) -> None:
-    progress(name, done, expected)
 
 
 def _check_size(case: Case, guess: Estimate, most: int) -> None:

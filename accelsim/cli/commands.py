@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from accelsim.cli.compiling import compiling
 from accelsim.cli.progress import Progress
 from accelsim.errors import Fault, SpecError, nearest
 from accelsim.measure.report import Failed, RunReport
@@ -30,10 +31,12 @@ class Asking:
     dataflow: str
     overrides: tuple[str, ...]
     most_steps: int = MOST_STEPS
+    jobs: int = 1
 
     def options(self, record: RecordOptions | None = None) -> Options:
         """As the verbs take it."""
-        return Options(self.mapping, self.dataflow, self.overrides, record or RecordOptions(), self.most_steps)
+        return Options(self.mapping, self.dataflow, self.overrides, record or RecordOptions(), self.most_steps,
+                       self.jobs)
 
 
 class Files(NamedTuple):
@@ -57,7 +60,7 @@ def run(asking: Asking, as_json: bool, files: Files) -> int:
     if files.operator is not None:
         check_operator(files.operator, [one.name for one in read_workload(asking.workload, asking.overrides).operators])
     record = RecordOptions(window, bins=2048 if files.timeline is not None else 256)
-    with Progress() as progress:
+    with compiling(), Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(record), progress.tell)
     if files.save is not None:
         save(finished, files.save)
@@ -92,7 +95,8 @@ def draw(finished: Finished, files: Files, window: tuple[int, int] | None) -> No
     ran = {one.name: i for i, one in enumerate(finished.report.operators) if one in finished.report.done}
     if not ran or (files.timeline is None and files.bars is None):
         return
-    from accelsim.outputs.pictures import draw_stall_bars, draw_timeline
+    with compiling():
+        from accelsim.outputs.pictures import draw_stall_bars, draw_timeline
     name = files.operator or max(finished.report.done, key=lambda one: one.cycles).name
     check_operator(name, list(ran))
     timeline = finished.timelines[ran[name]]
@@ -140,7 +144,7 @@ def estimate(asking: Asking, as_json: bool) -> int:
 
 def check(asking: Asking, as_json: bool, tolerance: float) -> int:
     """Both answers side by side."""
-    with Progress() as progress:
+    with compiling(), Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(), progress.tell)
     run_report = finished.report
     differing = [one for one in run_report.done if one.crosscheck.traffic_differences]

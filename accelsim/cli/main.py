@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -13,11 +14,25 @@ from accelsim.version import VERSION
 
 INTERRUPTED = 130
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
+app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None,
                   help="Simulate a mapping of a tensor operator on a hypothetical chip, estimate it, and explain every number.")
 
-Chip = Annotated[str, typer.Argument(help="A shipped chip (accelsim list chips) or a chip file.")]
-Workload = Annotated[str, typer.Argument(help="A shipped workload, a workload file, or inline text: gemm:m=64,n=64,k=64.")]
+
+def _chips(begun: str) -> list[str]:
+    """Shipped chips, for the shell to complete; files it completes itself."""
+    from accelsim.spec.read import shipped
+    return [name for name in shipped("chips") if name.startswith(begun)]
+
+
+def _workloads(begun: str) -> list[str]:
+    """Shipped workloads, for the shell to complete."""
+    from accelsim.spec.read import shipped
+    return [name for name in shipped("workloads") if name.startswith(begun)]
+
+
+Chip = Annotated[str, typer.Argument(help="A shipped chip (accelsim list chips) or a chip file.", autocompletion=_chips)]
+Workload = Annotated[str, typer.Argument(help="A shipped workload, a workload file, or inline text: gemm:m=64,n=64,k=64.",
+                                         autocompletion=_workloads)]
 MappingFile = Annotated[str | None, typer.Option("--mapping", metavar="FILE", help="Mapping file; operators it does not "
                                                     "name get the dataflow.")]
 Dataflow = Annotated[str, typer.Option("--dataflow", metavar="NAME", help="A named dataflow, or auto: the fewest estimated "
@@ -30,9 +45,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text
 MostSteps = Annotated[int, typer.Option("--most-steps", min=1, metavar="N", help="Refuse operators with more tile steps and "
                                         "transfers than this.")]
 
+Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulate up to N operators at a time, each in a "
+                                   "process of its own; the results are the same bytes.")]
+
 
 def main() -> None:
     """Run a command; every failure of ours is a message and an exit code, never a traceback."""
+    gc.set_threshold(50_000)  # imports make many objects, all of which stay: looking among them takes a tenth of a short run
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="accelsim", standalone_mode=False)
         if code == INTERRUPTED:  # typer's way to return from a KeyboardInterrupt
@@ -92,10 +111,10 @@ def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: D
         operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
                                                         "the one with the most cycles.")] = None,
         save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep the run for `accelsim report`.")] = None,
-        most_steps: MostSteps = 5_000_000) -> int:
+        most_steps: MostSteps = 5_000_000, jobs: Jobs = 1) -> int:
     """Simulate a workload on a chip and show where the time went."""
     from accelsim.cli import commands
-    return commands.run(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps), as_json,
+    return commands.run(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs), as_json,
                         commands.Files(csv, timeline, window, operator, save, stall_bars))
 
 
@@ -112,10 +131,10 @@ def check(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow:
           as_json: AsJson = False,
           tolerance: Annotated[float, typer.Option("--tolerance", min=0.0, max=1.0, metavar="SHARE", help="How far the estimated "
                                                    "cycles of the workload may be from the measured ones.")] = 0.35,
-          most_steps: MostSteps = 5_000_000) -> int:
+          most_steps: MostSteps = 5_000_000, jobs: Jobs = 1) -> int:
     """Estimate and measurement side by side, the difference explained; exit 1 if they do not agree."""
     from accelsim.cli import commands
-    return commands.check(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps), as_json,
+    return commands.check(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs), as_json,
                           tolerance)
 
 
@@ -160,6 +179,26 @@ def init(folder: Annotated[Path, typer.Argument(help="A folder that does not exi
     """A starter chip, workload and mapping that run as they are."""
     from accelsim.cli import starter
     return starter.init(folder)
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> int:
+    """Check this installation, say what to do about what is wrong, and compile the kernels; exit 1 if a check failed."""
+    from accelsim.cli import doctor as checks
+    return checks.doctor(as_json)
+
+
+@app.command()
+def bench(rows: Annotated[list[str] | None, typer.Argument(help="Rows to measure; default all.")] = None,
+          show: Annotated[bool, typer.Option("--list", help="List the rows and measure nothing.")] = False,
+          repeats: Annotated[int, typer.Option("--repeats", min=1, metavar="R", help="Medians are over so many repeats.")] = 5,
+          json_file: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON; - prints it."
+                                                        )] = None,
+          markdown: Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write the documentation's page."
+                                                        )] = None) -> int:
+    """Measure how long accelsim takes and how much memory it needs on this computer."""
+    from accelsim.cli import bench as benchmarks
+    return benchmarks.list_rows() if show else benchmarks.bench(rows or [], repeats, json_file, markdown)
 
 
 if __name__ == "__main__":

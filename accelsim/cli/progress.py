@@ -1,4 +1,4 @@
-"""Progress on stderr with the time left, for work longer than a second; nothing where stderr is no terminal."""
+"""Progress on stderr with the time left: a line rewritten after a second's work, or one every ten seconds in a log."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from types import TracebackType
 
 
 class Progress:
-    """One line, rewritten in place; cleared at the end."""
+    """On a terminal one line, rewritten in place and cleared at the end; elsewhere a line now and then."""
 
     def __init__(self) -> None:
-        self._start = time.monotonic()
-        self._shown = 0.0
+        self._shown = self._start = time.monotonic()
         self._began: dict[str, float] = {}
         self._tty = sys.stderr.isatty()
 
@@ -33,5 +32,5 @@ class Progress:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._tty and self._shown:
+        if self._tty and self._shown > self._start:
             print("\r\033[K", end="", file=sys.stderr, flush=True)

@@ -1,16 +1,24 @@
 """How kernels are compiled: one setting for all of them.
 
-Compiled once for stated types and kept on disk; no fastmath and no parallel loops, so that results are the same bytes
-everywhere. With NUMBA_DISABLE_JIT=1 kernels run as plain Python, for debugging and coverage.
+Compiled once for stated types and kept on disk (see ``cache``); no fastmath and no parallel loops, so that results are the
+same bytes everywhere. With NUMBA_DISABLE_JIT=1 kernels run as plain Python, for debugging and coverage.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pickle
+import pkgutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 from numba import types
+from numba.core import event
+
+from accelsim.kernels.cache import Place, place
 
 _OPTIONS: dict[str, Any] = {"fastmath": False, "parallel": False, "error_model": "numpy"}
 P = ParamSpec("P")
@@ -29,29 +37,31 @@ WRITE_2 = types.Array(types.int64, 2, "C")
 WRITE_3 = types.Array(types.int64, 3, "C")
 """Rows of int64 that a kernel writes to."""
 
+DAMAGED = (EOFError, pickle.UnpicklingError, AttributeError, ImportError, IndexError, KeyError, TypeError, ValueError)
+"""What reading a damaged cache file can raise."""
+
 
 def kernel(signature: object, *, allocates: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Compile the decorated function, which Python calls, for exactly these types.
+    """Compile the decorated function, which Python calls, for exactly these types, or load what was compiled before.
 
     ``allocates``: it makes arrays; those that do not are spared counting references. Kernels see to it themselves that they
-    do not divide by zero: it raises nothing. Where no folder can be written to (a read-only install without a home), the
-    compiled code is not kept.
+    do not divide by zero: it raises nothing. Where no folder can be written to, or a disk is full, the compiled code is not
+    kept. A damaged cache is made anew.
     """
 
     def compiled(function: Callable[P, R]) -> Callable[P, R]:
-        try:
-            made = _compiled(signature, allocates, function, cache=True)
-        except RuntimeError as error:
-            if "no locator available" not in str(error):
-                raise
-            made = _compiled(signature, allocates, function, cache=False)
+        with kept_at(kept()):
+            try:
+                made = _compile(signature, function, allocates, keep=bool(kept_by_user()) or kept().folder is not None)
+            except OSError:
+                made = _compile(signature, function, allocates, keep=False)
+            except RuntimeError as error:
+                if "no locator available" not in str(error):
+                    raise
+                made = _compile(signature, function, allocates, keep=False)
         return cast(Callable[P, R], made)
 
     return compiled
-
-
-def _compiled(signature: object, allocates: bool, function: Callable[P, R], *, cache: bool) -> object:
-    return numba.njit(signature, cache=cache, **_OPTIONS | {"_nrt": allocates})(function)
 
 
 def part(function: Callable[P, R]) -> Callable[P, R]:
@@ -72,3 +82,76 @@ def _part(function: Callable[P, R], *, small: bool) -> Callable[P, R]:
         template = made.get_call_template
         made.get_call_template = lambda args, kws: template(tuple(map(types.unliteral, args)), kws)
     return cast(Callable[P, R], made)
+
+
+def _compile(signature: object, function: Callable[P, R], allocates: bool, *, keep: bool) -> Any:
+    made = numba.njit(cache=keep, **_OPTIONS | {"_nrt": allocates})(function)
+    if made is function:  # NUMBA_DISABLE_JIT
+        return made
+    try:
+        made.compile(signature)
+    except DAMAGED:
+        if not keep or not forget(Path(made.stats.cache_path), function.__name__):
+            raise
+        made.compile(signature)
+    made.disable_compile()
+    return made
+
+
+def compile_all() -> tuple[str, ...]:
+    """Import every module of this room, which compiles its kernels or loads them; returns the modules' names."""
+    room = Path(__file__).parent
+    names = tuple(sorted(module.name for module in pkgutil.walk_packages([str(room)], "accelsim.kernels.")))
+    for name in names:
+        import_module(name)
+    return names
+
+
+def forget(folder: Path, name: str) -> bool:
+    """Delete what is kept of a kernel; whether there was anything."""
+    files = [path for path in folder.glob(f"*.{name}-*") if path.suffix in {".nbi", ".nbc"}]
+    for path in files:
+        path.unlink(missing_ok=True)
+    return bool(files)
+
+
+def kept() -> Place:
+    """Where compiled kernels are kept, unless the user told numba itself (see ``kept_by_user``)."""
+    return place(numba.__version__)
+
+
+def kept_by_user() -> str:
+    """The folder that the user told numba to use for everything (NUMBA_CACHE_DIR), or ""."""
+    return str(numba.config.CACHE_DIR)
+
+
+@contextmanager
+def kept_at(where: Place) -> Iterator[None]:
+    """Within the block numba keeps what it compiles at a place; other users of numba in this process keep their own."""
+    before = numba.config.CACHE_DIR
+    if not before and where.folder is not None:
+        numba.config.CACHE_DIR = str(where.folder)
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+@contextmanager
+def watched(started: Callable[[str], None], ended: Callable[[str], None]) -> Iterator[None]:
+    """Within the block, say the name of each function that is compiled, not loaded, when that starts and ends."""
+    with event.install_listener("numba:compile", _Watch(started, ended)):
+        yield
+
+
+class _Watch(event.Listener):  # type: ignore[misc]  # numba ships no types
+    def __init__(self, started: Callable[[str], None], ended: Callable[[str], None]) -> None:
+        self._started, self._ended = started, ended
+
+    def on_start(self, event: Any) -> None:
+        """Numba begins to compile a function."""
+        self._started(event.data["dispatcher"].py_func.__name__)
+
+    def on_end(self, event: Any) -> None:
+        """Numba has compiled it, or failed to."""
+        self._ended(event.data["dispatcher"].py_func.__name__)

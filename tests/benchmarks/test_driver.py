@@ -1,11 +1,8 @@
-"""The SimPy driver: its cost in events, which CI guards, and its speed, which `make bench` prints."""
+"""The SimPy driver: its cost in events, which CI guards. Its speed is a row of `accelsim bench`."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
-
-import pytest
 
 from accelsim.analytic.auto import choose
 from accelsim.machine.simulate import simulate
@@ -51,16 +48,3 @@ def test_events_do_not_depend_on_tile_size() -> None:
         assert case.chip == chip
         counts.add(simulate(Schedule(case)).counts["events"])
     assert len(counts) == 1
-
-
-@pytest.mark.benchmark
-def test_steps_per_second(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Printed, not asserted: machines differ."""
-    case = double_buffered(tmp_path, 16, 32, 32)
-    start = time.process_time()
-    timeline = simulate(Schedule(case))
-    seconds = time.process_time() - start
-    with capsys.disabled():
-        print(f"\nSimPy driver: {timeline.counts['blocks']:,} tile steps ({timeline.counts['transfers']:,} transfers, "  # noqa: T201
-              f"{timeline.counts['events']:,} events) in {seconds:.2f} CPU s: {timeline.counts['blocks'] / seconds:,.0f} steps/s")
-    assert timeline.counts["blocks"] == 16_384

@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from accelsim.cli.main import main
+from accelsim.kernels import jit
+
+jit.compile_all()  # here, so that no command of a test has to say that it does
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 RUN = ("run", "toy", GEMM, "--mapping", "mapping.yaml")
-COMMANDS = ("run", "estimate", "check", "report", "list", "explain", "schema", "init")
+COMMANDS = ("run", "estimate", "check", "report", "list", "explain", "schema", "init", "doctor", "bench")
 
 
 # -- help -------------------------------------------------------------------------------------------------------------
@@ -84,6 +84,16 @@ def test_what_is_asked_wrongly_ends_with_2(arguments: tuple[str, ...]) -> None:
 ])
 def test_the_nearest_word_is_offered(arguments: tuple[str, ...], word: str) -> None:
     assert f"did you mean '{word}'?" in accelsim(*arguments, code=2).err
+
+
+@pytest.mark.parametrize(("words", "completed"), [
+    ("accelsim do", ["doctor"]), ("accelsim run --jo", ["--jobs"]), ("accelsim run tpu", ["tpu-v1", "tpu-v3"]),
+    ("accelsim estimate toy resnet", ["resnet18", "resnet50"])])
+def test_the_shell_completes(words: str, completed: list[str]) -> None:
+    done = process(_ACCELSIM_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(len(words.split()) - 1))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == completed
+    assert not done.stderr
 
 
 # -- run --------------------------------------------------------------------------------------------------------------
@@ -366,15 +376,40 @@ def test_two_runs_give_the_same_bytes_from_any_folder(tmp_path: Path) -> None:
     assert first.stdout == second.stdout == accelsim(*arguments).out
 
 
-def test_help_is_quick_to_import() -> None:
-    told = process("--help")
-    assert told.returncode == 0
-    heavy = ["numpy", "simpy", "pydantic", "matplotlib", "numba", "yaml"]
-    code = ("import sys\nfrom accelsim.cli.main import main\nsys.argv = ['accelsim', '--help']\ntry:\n    main()\n"
-            f"except SystemExit:\n    pass\nprint('HEAVY', [name for name in {heavy} if name in sys.modules])")
+HEAVY = ("numpy", "simpy", "pydantic", "matplotlib", "numba", "yaml", "multiprocessing", "accelsim.machine", "accelsim.outputs")
+
+
+@pytest.mark.parametrize(("arguments", "needed"), [
+    (("--help",), set()), (("run", "--help"), {"pydantic"}), (("--version",), set()),  # newer typers check types with pydantic
+    (("list", "chips"), {"numpy", "pydantic", "yaml", "accelsim.outputs"}),
+    (("estimate", "toy", GEMM), {"numpy", "pydantic", "yaml", "multiprocessing", "accelsim.outputs"}),
+    (("run", "toy", GEMM), {"numpy", "simpy", "pydantic", "numba", "yaml", "multiprocessing", "accelsim.machine",
+                            "accelsim.outputs"}),
+], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")
+def test_a_command_imports_no_more_than_it_needs(arguments: tuple[str, ...], needed: set[str]) -> None:
+    code = (f"import sys\nfrom accelsim.cli.main import main\nsys.argv = ['accelsim', *{arguments}]\ntry:\n    main()\n"
+            f"except SystemExit:\n    pass\nprint('HEAVY', *[name for name in {HEAVY} if name in sys.modules])")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120,
                           env={**os.environ, "PYTHONPATH": str(ROOT)})
-    assert done.stdout.splitlines()[-1] == "HEAVY []"
+    assert set(done.stdout.splitlines()[-1].split()[1:]) <= needed
+
+
+def test_the_first_picture_says_that_it_compiles_and_the_next_does_not(tmp_path: Path) -> None:
+    arguments = ("run", "toy", GEMM, "--timeline", "t.svg")
+    for cold in (True, False):
+        told = process(*arguments, ACCELSIM_CACHE_DIR=str(tmp_path / "cache"), NUMBA_CACHE_DIR="")
+        assert told.returncode == 0
+        assert told.stderr.count("compiling its kernels once") == cold
+        assert (f" s; kept in {tmp_path / 'cache'}" in told.stderr) == cold
+
+
+def test_where_nothing_can_be_kept_one_line_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    told = process("run", "toy", GEMM, "--timeline", "t.svg", ACCELSIM_CACHE_DIR=str(tmp_path / "file"), NUMBA_CACHE_DIR="")
+    assert told.returncode == 0
+    (line,) = [line for line in told.stderr.splitlines() if "not kept" in line]
+    assert "every run compiles anew" in line
+    assert "ACCELSIM_CACHE_DIR" in line
 
 
 def test_a_reader_that_goes_away_is_no_failure() -> None:
