@@ -15,12 +15,16 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
+import numpy as np
 from numba import types
 from numba.core import event
+from numba.extending import intrinsic, overload
+from numpy.typing import NDArray
 
 from accelsim.kernels.cache import Place, place
 
 _OPTIONS: dict[str, Any] = {"fastmath": False, "parallel": False, "error_model": "numpy"}
+Ints = NDArray[np.int64]
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -82,6 +86,27 @@ def _part(function: Callable[P, R], *, small: bool) -> Callable[P, R]:
         template = made.get_call_template
         made.get_call_template = lambda args, kws: template(tuple(map(types.unliteral, args)), kws)
     return cast(Callable[P, R], made)
+
+
+def flat(array: Ints) -> Ints:
+    """One array of int64, for the parts of a kernel: read and written by place, with no negative places and no checks.
+
+    Parts take it as the bare address that it is once compiled, which is what makes them cheap to compile and to call.
+    """
+    return array
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _address(_: Any, array: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return context.make_array(signature.args[0])(context, builder, arguments[0]).data
+
+    return types.CPointer(array.dtype)(array), code
+
+
+@overload(flat)  # type: ignore[untyped-decorator]
+def _flat(array):  # noqa: ARG001  # numba compares it with what it returns
+    return lambda array: _address(array)  # noqa: PLW0108
 
 
 def _compile(signature: object, function: Callable[P, R], allocates: bool, *, keep: bool) -> Any:

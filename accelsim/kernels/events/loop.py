@@ -95,7 +95,7 @@ from accelsim.kernels.events.layout import (
 from accelsim.kernels.events.ports import ask, sort_requests
 from accelsim.kernels.events.stations import drained, filled, free_slot
 from accelsim.kernels.events.transfers import next_piece, serve
-from accelsim.kernels.jit import INT, WRITE_1, kernel, part
+from accelsim.kernels.jit import INT, WRITE_1, flat, kernel, part
 
 Ints = NDArray[np.int64]
 
@@ -156,11 +156,12 @@ def stuck(s: Ints) -> int:
 
 
 @kernel(INT(WRITE_1))
-def run(s: Ints) -> int:
+def run(state: Ints) -> int:
     """Go on until the run is over, or something has to be supplied or made room for; returns why it came back.
 
-    ``s`` is laid out as ``layout`` says. Called again with what it wanted, it goes on where it stopped.
+    ``state``: int64, laid out as ``layout`` says. Called again with what it wanted, it goes on where it stopped.
     """
+    s = flat(state)
     s[CALLS] += 1
     while s[FAULT] == 0:
         wanted = room(s)
