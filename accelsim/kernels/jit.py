@@ -104,9 +104,12 @@ def _address(_: Any, array: Any) -> Any:
     return types.CPointer(array.dtype)(array), code
 
 
-@overload(flat)  # type: ignore[untyped-decorator]
-def _flat(array):  # noqa: ARG001  # numba compares it with what it returns
-    return lambda array: _address(array)  # noqa: PLW0108
+@overload(flat)
+def _flat(array: Any) -> Any:  # noqa: ARG001  # numba compiles what it returns for its type
+    def code(array: Any) -> Any:
+        return _address(array)
+
+    return code
 
 
 def _compile(signature: object, function: Callable[P, R], allocates: bool, *, keep: bool) -> Any:
