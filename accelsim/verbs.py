@@ -12,6 +12,7 @@ from pathlib import Path
 from accelsim.analytic.auto import AUTO, check_name, write
 from accelsim.analytic.estimate import estimate
 from accelsim.analytic.result import Estimate
+from accelsim.drivers import Driver
 from accelsim.errors import Fault, LimitExceeded, SpecError
 from accelsim.measure.report import Failed, OperatorReport, RunReport, measure
 from accelsim.processes import Progress, Task, simulate_all
@@ -30,6 +31,7 @@ class Options:
 
     ``jobs``: at most so many worker processes, each simulating one operator at a time; the results are the same bytes.
     A script that asks for more than one must run under ``if __name__ == "__main__":``. Raises ValueError below 1.
+    ``driver``: what runs the event loop; the results are the same bytes here too.
     """
 
     mapping: str | None = None
@@ -38,6 +40,7 @@ class Options:
     record: RecordOptions = field(default_factory=RecordOptions)
     most_steps: int = MOST_STEPS
     jobs: int = 1
+    driver: Driver = Driver.COMPILED
 
     def __post_init__(self) -> None:
         if self.jobs < 1:
@@ -77,7 +80,8 @@ def run(chip: str, workload: str, options: Options | None = None, progress: Prog
         if not isinstance(one, Failed):
             case, guess = one
             tasks.setdefault(_work_of(case), Task(case.operator.name, case, guess.steps))
-    found = dict(zip(tasks, simulate_all(tuple(tasks.values()), options.record, options.jobs, progress), strict=True))
+    found = dict(zip(tasks, simulate_all(tuple(tasks.values()), options.record, options.driver, options.jobs, progress),
+                     strict=True))
     reports: list[OperatorReport | Failed] = []
     timelines: list[Timeline | None] = []
     for one in judged:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from accelsim.cli.compiling import compiling
 from accelsim.cli.progress import Progress
+from accelsim.drivers import Driver
 from accelsim.errors import Fault, SpecError, nearest
 from accelsim.measure.report import Failed, RunReport
 from accelsim.outputs import results, table, text
@@ -32,11 +33,12 @@ class Asking:
     overrides: tuple[str, ...]
     most_steps: int = MOST_STEPS
     jobs: int = 1
+    driver: Driver = Driver.COMPILED
 
     def options(self, record: RecordOptions | None = None) -> Options:
         """As the verbs take it."""
         return Options(self.mapping, self.dataflow, self.overrides, record or RecordOptions(), self.most_steps,
-                       self.jobs)
+                       self.jobs, self.driver)
 
 
 class Files(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from accelsim.drivers import Driver
 from accelsim.errors import AccelsimError, SimulatorBug
 from accelsim.version import VERSION
 
@@ -47,6 +48,8 @@ MostSteps = Annotated[int, typer.Option("--most-steps", min=1, metavar="N", help
 
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulate up to N operators at a time, each in a "
                                    "process of its own; the results are the same bytes.")]
+Runs = Annotated[Driver, typer.Option("--driver", help="What runs the event loop: a compiled kernel, or SimPy, which is the "
+                                      "readable definition and slower; the results are the same bytes.")]
 
 
 def main() -> None:
@@ -111,10 +114,11 @@ def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: D
         operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
                                                         "the one with the most cycles.")] = None,
         save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep the run for `accelsim report`.")] = None,
-        most_steps: MostSteps = 5_000_000, jobs: Jobs = 1) -> int:
+        most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED) -> int:
     """Simulate a workload on a chip and show where the time went."""
     from accelsim.cli import commands
-    return commands.run(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs), as_json,
+    return commands.run(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs,
+                                         driver), as_json,
                         commands.Files(csv, timeline, window, operator, save, stall_bars))
 
 
@@ -131,11 +135,11 @@ def check(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow:
           as_json: AsJson = False,
           tolerance: Annotated[float, typer.Option("--tolerance", min=0.0, max=1.0, metavar="SHARE", help="How far the estimated "
                                                    "cycles of the workload may be from the measured ones.")] = 0.35,
-          most_steps: MostSteps = 5_000_000, jobs: Jobs = 1) -> int:
+          most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED) -> int:
     """Estimate and measurement side by side, the difference explained; exit 1 if they do not agree."""
     from accelsim.cli import commands
-    return commands.check(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs), as_json,
-                          tolerance)
+    return commands.check(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs,
+                                           driver), as_json, tolerance)
 
 
 @app.command()

@@ -104,7 +104,7 @@ def _address(_: Any, array: Any) -> Any:
     return types.CPointer(array.dtype)(array), code
 
 
-@overload(flat)
+@overload(flat)  # type: ignore[untyped-decorator]
 def _flat(array: Any) -> Any:  # noqa: ARG001  # numba compiles what it returns for its type
     def code(array: Any) -> Any:
         return _address(array)

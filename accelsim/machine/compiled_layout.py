@@ -19,6 +19,10 @@ from accelsim.timeline import CAUSES
 Ints = NDArray[np.int64]
 
 
+SPARE = 4
+"""Records of each kind to begin with, for each slot or array; there is made room for more when it runs short."""
+
+
 class Pool(NamedTuple):
     """A section of records that come and go; ``width``: of a record, or minus the place of the head that says it."""
 
@@ -79,8 +83,8 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
     hops = _hops(network)
     longest = max(len(route) for spec in network.stations for route in routes(spec))
     widths = {at.LEG_WIDTH: at.LEG_HEAD + at.BOOKING_WIDTH * longest, at.RUN_WIDTH: at.RUN_HEAD + tensors}
-    residencies, runs = 64 + 2 * buffers, 8 + 4 * arrays
-    legs, aheads = 8 * residencies + 64, 8 * depth
+    residencies, runs = stations + SPARE * (1 + buffers), 1 + SPARE * arrays
+    legs, aheads = 8 * residencies + 64, depth * (1 + SPARE)
     events = 2 * (residencies + legs + runs)
     lists: list[int] = []
     s = Sections({

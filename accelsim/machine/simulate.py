@@ -5,21 +5,14 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import Enum
 
+from accelsim.drivers import Driver
 from accelsim.errors import SimulatorBug
 from accelsim.machine.compiled_driver import CompiledMachine, Stuck
 from accelsim.machine.network import build_network
 from accelsim.machine.simpy_driver import Machine
 from accelsim.plan.schedule import Schedule
 from accelsim.timeline import Recorder, RecordOptions, Timeline
-
-
-class Driver(Enum):
-    """What runs the event loop: a kernel over one array, or SimPy, which is the readable definition."""
-
-    COMPILED = "compiled"
-    SIMPY = "simpy"
 
 
 def simulate(schedule: Schedule, options: RecordOptions | None = None, progress: Callable[[int], None] | None = None,

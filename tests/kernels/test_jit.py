@@ -22,7 +22,7 @@ def twice(number: int) -> int:
 
 def broken(error: Exception, seen: list[bool]) -> Callable[..., Callable[[Any], Any]]:
     """An `njit` that cannot cache."""
-    def stand_in(*, cache: bool, fastmath: bool, parallel: bool) -> Callable[[Any], Any]:
+    def stand_in(*, cache: bool, fastmath: bool, parallel: bool, **_: object) -> Callable[[Any], Any]:
         assert not fastmath
         assert not parallel
 
@@ -119,7 +119,9 @@ def test_a_watcher_is_told_of_each_function() -> None:
 
 def test_all_kernels_are_found() -> None:
     room = Path(jit.__file__).parent
-    assert jit.compile_all() == tuple(sorted(path.stem for path in room.glob("*.py") if path.stem != "__init__"))
+    names = [path.relative_to(room).with_suffix("").parts for path in room.rglob("*.py")]
+    assert jit.compile_all() == tuple(sorted(".".join(("accelsim", "kernels", *(part for part in parts if part != "__init__")))
+                                             for parts in names if parts != ("__init__",)))
 
 
 @needs_jit
