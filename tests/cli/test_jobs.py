@@ -155,7 +155,8 @@ def start() -> "subprocess.Popen[str]":
         f"  - {{name: {name}, operator: gemm, dims: {{m: 96, n: 96, k: {k}}}}}\n" for name, k in (("one", 96), ("two", 97))),
         encoding="utf-8")
     started = subprocess.Popen([sys.executable, "-c", SCRIPT, *ENDLESS], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, start_new_session=True)
+                               text=True, env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(Path.cwd())},
+                               start_new_session=True)
     children = Path(f"/proc/{started.pid}/task/{started.pid}/children")
     if not children.is_file():
         time.sleep(5)
@@ -175,6 +176,7 @@ def test_ctrl_c_ends_all_of_them_with_130(delay_s: float) -> None:
     assert "Traceback" not in err
     assert err.endswith("accelsim: interrupted\n")
     assert not out
+    assert not list(Path.cwd().glob("accelsim-*"))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
