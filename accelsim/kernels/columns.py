@@ -30,10 +30,10 @@ in how many parts a sixteenth is counted."""
 NEVER = 1 << 40
 """In place of a number of cycles before or after something that never happens."""
 
-BITS, OUTPUT, BEGIN, END, TOUCHING, WHOLE, ALL, FEEDING, ADDS = range(9)
+BITS, OUTPUT, BEGIN, END, TOUCHING, WHOLE, ALL, FEEDING, ADDS, PLAINS, REPEATS, WINDOWED = range(12)
 """Columns of ``Flows.tensor``: bits of an element, 1 for the output, its holds ``BEGIN .. END - 1``, frame of one iteration
-of the array, elements along its plain axes and of all of it, the hold that feeds the array (-1: registers do), and whether
-its memory adds up what arrives."""
+of the array, elements along its plain axes and of all of it, the hold that feeds the array (-1: registers do), whether
+its memory adds up what arrives, and how many plain lines, lines it does not depend on and windows it has."""
 
 TAKER, WRITES, PORT, PARTS, SHARE = range(5)
 """Columns of ``Flows.array``: the tensor, 0 what the array reads or 1 what it writes, the station, parts of a cycle

@@ -26,7 +26,8 @@ class Nest(NamedTuple):
 
     ``extent[line]``; ``loops[order, line, i]``: the line's columns, outermost first, ``length[line]`` of them;
     ``line[column]``; ``temporal[column]`` (0 or 1); ``advancing[order, place]``: all temporal columns, outermost first;
-    ``outside[order, place, line]``: how many temporal loops of the line stand before that place. ``axis[column]`` of a
+    ``outside[order, place, line]``: how many temporal loops of the line stand before that place (one place more: all of
+    them). ``axis[column]`` of a
     spatial loop (else -1), ``room[axis]`` instances or PEs; ``unsplit[column]``: 1 where no bound but 1 is legal.
 
     Frames: ``above[frame, line]`` loops of the line stand above the tile, ``temporals[frame, line]`` of them temporal;

@@ -59,20 +59,24 @@ def flows_of(case: Case, jobs: list[tuple[Hold, dict[Look, Job]]], stations: Sta
     line_of = {line.dims[0]: number for number, line in enumerate(lines)}
     plain = [[line_of[dim] for axis in tensor.axes if injective(axis, case.operator) for dim in axis.dims] for tensor in tensors]
     repeated = [[number for number, line in enumerate(lines) if line.dims[0] not in tensor.dims] for tensor in tensors]
+    own_windows = [[number for number, (own, _) in enumerate(windows) if own is tensor] for tensor in tensors]
+    kind = [[0 if line in repeated[number] else 1 if line in plain[number] else 2 for line in range(len(lines))]
+            for number in range(len(tensors))]
     member = flags([frozenset(line_of[dim] for dim in axis.dims) for _, axis in windows], len(lines))
     return Flows(
         hold=table(rows), job=table(job_rows, least=col.BACK + 1),
         load=np.array(loads, dtype=np.int64).reshape(len(loads), 2, stop.shape[1]), route=route, stop=stop,
         station=table(stations.rows, least=col.UNIT + 1),
-        tensor=table([_tensor(case, tensor, holds, touching[tensor.name], plain[number]) for number, tensor in enumerate(tensors)]),
+        tensor=table([[*_tensor(case, tensor, holds, touching[tensor.name], plain[number]), len(plain[number]),
+                       len(repeated[number]), len(own_windows[number])] for number, tensor in enumerate(tensors)]),
         array=table(stations.array, least=col.SHARE + 1),
-        split=flags([spatial_above(case, hold.entry) & reductions for hold in holds], len(loops)),
-        partial=flags([_unfinished(case, hold) & reductions for hold in holds], len(loops)),
-        spread=flags([frozenset(place for place in spatial_above(case, hold.entry)
-                                if lines[loops[place].line].dims[0] in hold.tensor.dims) for hold in holds], len(loops)),
-        spatial=flags([spatial_above(case, entry) for entry in range(case.array_entry + 1)], len(loops)),
+        split=table([sorted(spatial_above(case, hold.entry) & reductions) for hold in holds], -1),
+        partial=table([sorted(_unfinished(case, hold) & reductions) for hold in holds], -1),
+        spread=table([sorted(place for place in spatial_above(case, hold.entry)
+                             if lines[loops[place].line].dims[0] in hold.tensor.dims) for hold in holds], -1),
+        spatial=table([sorted(spatial_above(case, entry)) for entry in range(case.array_entry + 1)], -1),
         plain=table(plain, -1, len(lines)), repeated=table(repeated, -1, len(lines)),
-        window=table([[number for number, (own, _) in enumerate(windows) if own is tensor] for tensor in tensors], -1),
+        window=table(own_windows, -1), kind=np.array(kind, dtype=np.int64),
         along=along, member=member,
         memory=table([[-1, 1] if memory.capacity_bytes is None else
                       [memory.capacity_bytes, 1 if memory.banks is None else max(1, memory.capacity_bytes // memory.banks)]
@@ -98,7 +102,7 @@ def _hold(case: Case, hold: Hold, memories: list[Memory], number_of: dict[str, i
 
 
 def _tensor(case: Case, tensor: Tensor, holds: list[Hold], touching: int, plain: list[int]) -> list[int]:
-    """A row of ``Flows.tensor``."""
+    """A row of ``Flows.tensor``, up to ``ADDS``."""
     own = [number for number, hold in enumerate(holds) if hold.tensor is tensor]
     memory = case.memory(case.feeding(tensor.name), tensor)
     whole = prod(case.nest.lines[line].extent for line in plain)

@@ -84,9 +84,9 @@ def _nest(space: Mapspace, orders: list[Order], frames: _Frames) -> Nest:
     for order, by_line in enumerate(own):
         by_order[order] = table(by_line, -1, max(1, longest))
     advancing = table([_advancing(case, order) for order in orders], -1)
-    outside = np.zeros((*advancing.shape, len(extent)), dtype=np.int64)
+    outside = np.zeros((len(orders), advancing.shape[1] + 1, len(extent)), dtype=np.int64)
     for order in range(len(orders)):
-        for place in range(1, advancing.shape[1]):
+        for place in range(1, outside.shape[1] if advancing.min() >= 0 else 0):
             outside[order, place] = outside[order, place - 1]
             outside[order, place, loops[advancing[order, place - 1]].line] += 1
     axes: dict[tuple[int, str], int] = {}
@@ -122,7 +122,7 @@ def _nest(space: Mapspace, orders: list[Order], frames: _Frames) -> Nest:
 
 def _along(case: Case, windows: list[tuple[Tensor, Axis]], nest: Nest) -> Ints:
     """``Flows.along``: what ``Nest.outside`` says of a line, of all lines of an axis together."""
-    found = np.zeros((*nest.advancing.shape, max(1, len(windows))), dtype=np.int64)
+    found = np.zeros((*nest.outside.shape[:2], max(1, len(windows))), dtype=np.int64)
     for window, (_, axis) in enumerate(windows):
         for dim in axis.dims:
             found[:, :, window] += nest.outside[:, :, case.nest.line_of(dim)[0]]
