@@ -2,188 +2,199 @@
 
 Where every axis is plain, a tile is whole or cut along each line, so its size is a *mask*: one bit for each line that has
 an edge. Every step is a stay but those whose tile is that of the step before (of windows: shares elements with it), and
-that takes a loop of another line to advance and none of the tensor's to wrap.
+that takes a loop of another line to advance and none of the tensor's to wrap. ``tiles``, ``cut``, ``wrapping``, ``size``,
+``edge`` are those of ``line_steps.count_steps``, and ``base`` is the frame x lines; ``plain`` and ``repeated`` are lists of
+lines that the tensor is indexed by one to one, and not at all.
 """
 
 from __future__ import annotations
 
-from accelsim.kernels.flows import carry
-from accelsim.kernels.jit import kernel
-from accelsim.kernels.mapspace import CUBE, INT, ROW, TABLE, VOID, Ints
+import numpy as np
+
+from accelsim.kernels.jit import INT, kernel
+from accelsim.kernels.line_steps import CUBE, ROW, TABLE, VOID, Ints
 
 
-@kernel(INT(TABLE, INT, INT, ROW, ROW, INT, ROW, ROW))
-def masks(plain: Ints, tensor: int, plains: int, size: Ints, edge: Ints, base: int, sizes: Ints, bit: Ints) -> int:
-    """Fills ``sizes[mask]`` and ``bit[i]`` of line ``plain[tensor, i]`` (0: no edge); returns the number of masks.
+@kernel(VOID(ROW, INT, TABLE, TABLE, TABLE, ROW))
+def masks(plain: Ints, base: int, size: Ints, edge: Ints, sizes: Ints, number: Ints) -> None:
+    """``sizes[row, mask]`` along the plain lines and how many masks there are: ``number[row]``."""
+    for row in range(size.shape[0]):
+        many = 1
+        sizes[row, 0] = 1
+        for i in range(plain.shape[0]):
+            whole, short = size[row, base + plain[i]], edge[row, base + plain[i]]
+            for mask in range(many):
+                if short > 0:
+                    sizes[row, many + mask] = sizes[row, mask] * short
+                sizes[row, mask] *= whole
+            if short > 0:
+                many *= 2
+        number[row] = many
 
-    ``size``, ``edge`` [base + line]: elements of a whole and of a cut tile (``line_steps.count_steps``).
+
+@kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, ROW, ROW, ROW, INT, INT, CUBE, CUBE, CUBE, TABLE, ROW, TABLE))
+def plain_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of: Ints, kind: Ints, plain: Ints,
+                repeated: Ints, base: int, steps: int, tiles: Ints, cut: Ints, wrapping: Ints, edge: Ints, number: Ints,
+                counts: Ints) -> None:
+    """``counts[row, mask]``: stays of a tensor whose axes are all plain, ``number[row]`` masks.
+
+    ``advancing[order, place]``: all temporal loops, outermost first, ``steps`` of them above the tile; ``outside[order,
+    place, line]``: how many of the line stand before the place; ``line_of`` [column]; ``kind`` [line]: 0 if repeated.
     """
-    number = 1
-    sizes[0] = 1
-    for i in range(plains):
-        at = base + plain[tensor, i]
-        bit[i] = 0
-        if edge[at] > 0:
-            bit[i] = number
-            for mask in range(number):
-                sizes[number + mask] = sizes[mask] * edge[at]
-        for mask in range(number):
-            sizes[mask] *= size[at]
-        if edge[at] > 0:
-            number *= 2
-    return number
-
-
-@kernel(INT(CUBE, INT, INT, INT, TABLE, TABLE, INT, INT, INT, ROW, INT, TABLE, TABLE, TABLE, INT, ROW))
-def unmoved(outside: Ints, order: int, place: int, own: int, plain: Ints, repeated: Ints, tensor: int, plains: int,
-            repeats: int, bit: Ints, number: int, tiles: Ints, cut: Ints, wrapping: Ints, base: int, still: Ints) -> int:
-    """``still[mask]``: tiles along the plain lines that stay when a loop of line ``own`` at ``place`` advances; 0 if none do.
-
-    With ``own`` -1 all steps of the loops outside ``place``. ``outside`` as in ``Nest``, ``tiles``, ``cut``, ``wrapping`` as in
-    ``line_steps.count_steps``; ``plains`` and ``repeats``: how many lines of ``plain[tensor]``, ``repeated[tensor]`` there are.
-    """
-    found = 0
-    for mask in range(number):
-        product = 1
-        for i in range(plains):
-            at, outer = base + plain[tensor, i], outside[order, place, plain[tensor, i]]
-            short = cut[at, outer]
-            product *= short if bit[i] & mask else tiles[at, outer] - short - wrapping[at, outer]
-            if product == 0:
-                break
-        still[mask] = product
-        found |= product
-    if found == 0:
-        return 0
-    scale = 1
-    for i in range(repeats):
-        at, outer = base + repeated[tensor, i], outside[order, place, repeated[tensor, i]]
-        scale *= tiles[at, outer + 1] - tiles[at, outer] if repeated[tensor, i] == own else tiles[at, outer]
-    for mask in range(number):
-        still[mask] *= scale
-    return found
-
-
-@kernel(VOID(TABLE, CUBE, ROW, INT, TABLE, INT, INT, TABLE, TABLE, TABLE, INT, INT, INT, ROW, INT, TABLE, TABLE, TABLE, INT,
-             ROW, ROW))
-def plain_stays(advancing: Ints, outside: Ints, line_of: Ints, order: int, bounds: Ints, row: int, steps: int, kind: Ints,
-                plain: Ints, repeated: Ints, tensor: int, plains: int, repeats: int, bit: Ints, number: int, tiles: Ints,
-                cut: Ints, wrapping: Ints, base: int, still: Ints, counts: Ints) -> None:
-    """``counts[mask]``: stays of a tensor without windows under the first ``steps`` places.
-
-    ``kind[tensor, line]``: 0 where the tensor does not depend on the line; ``advancing``, ``line_of`` as in ``Nest``;
-    ``still``: scratch; the others as in ``unmoved``.
-    """
-    unmoved(outside, order, steps, -1, plain, repeated, tensor, plains, repeats, bit, number, tiles, cut, wrapping, base, counts)
-    for place in range(steps):
-        loop = advancing[order, place]
-        if bounds[row, loop] > 1 and kind[tensor, line_of[loop]] == 0 and unmoved(
-                outside, order, place, line_of[loop], plain, repeated, tensor, plains, repeats, bit, number, tiles, cut,
-                wrapping, base, still) > 0:
-            for mask in range(number):
-                counts[mask] -= still[mask]
-
-
-@kernel(INT(TABLE, ROW, INT, TABLE, INT, INT, ROW, ROW, TABLE, INT))
-def outermost(advancing: Ints, line_of: Ints, order: int, bounds: Ints, row: int, steps: int, stride: Ints, extent: Ints,
-              kind: Ints, tensor: int) -> int:
-    """The first place of a loop that iterates over a line the tensor does not depend on, -1 if there is none."""
-    for place in range(steps):
-        loop = advancing[order, place]
-        if bounds[row, loop] > 1 and stride[loop] < extent[line_of[loop]] and kind[tensor, line_of[loop]] == 0:
-            return place
-    return -1
-
-
-@kernel(INT(TABLE, INT, INT, CUBE, CUBE, TABLE, TABLE, INT, ROW, INT, TABLE))
-def joined(window: Ints, tensor: int, number: int, first: Ints, records_of: Ints, record: Ints, settings: Ints, row: int,
-           states: Ints, look: int, pairs: Ints) -> int:
-    """Fills ``pairs`` with the products of the records of a tensor's windows; returns their number.
-
-    ``window[tensor, i]``, ``number`` of them, each in ``states[i]``; ``settings[row, window]``; ``first``, ``records_of``,
-    ``record`` as in ``Images``.
-    """
-    many = 1
-    pairs[0, 0], pairs[0, 1], pairs[0, 2] = 1, 1, 1
-    for i in range(number):
-        setting = settings[row, window[tensor, i]]
-        start, records = first[setting, look, states[i]], records_of[setting, look, states[i]]
-        for own in range(records - 1, -1, -1):  # those of the first record come last, over what they are made of
-            for at in range(many):
-                for column in range(3):
-                    pairs[own * many + at, column] = pairs[at, column] * record[start + own, column]
-        many *= records
-    return many
-
-
-@kernel(INT(INT, INT, INT, ROW, ROW, ROW))
-def add_up(size: int, times: int, number: int, sizes: Ints, counts: Ints, slots: Ints) -> int:
-    """Adds ``times`` tiles of ``size`` to the ``number`` different ones; returns how many there are then.
-
-    ``slots``: where a size was put, -1 if nowhere; a power of two of them, more than sizes.
-    """
-    last = slots.shape[0] - 1
-    slot = ((size & 0x7FFF_FFFF) * 0x9E37_79B1 >> 7) & last
-    while slots[slot] >= 0:
-        if sizes[slots[slot]] == size:
-            counts[slots[slot]] += times
-            return number
-        slot = (slot + 1) & last
-    slots[slot], sizes[number], counts[number] = number, size, times
-    return number + 1
-
-
-@kernel(INT(TABLE, CUBE, ROW, INT, TABLE, INT, INT, TABLE, TABLE, TABLE, INT, INT, INT, ROW, INT, TABLE, TABLE, TABLE, INT,
-            ROW, ROW, TABLE, INT, CUBE, TABLE, CUBE, CUBE, TABLE, TABLE, INT, ROW, TABLE, ROW, ROW, ROW, CUBE, TABLE, INT, INT,
-            ROW))
-def window_stays(advancing: Ints, outside: Ints, line_of: Ints, order: int, bounds: Ints, row: int, steps: int, kind: Ints,
-                 plain: Ints, repeated: Ints, tensor: int, plains: int, repeats: int, bit: Ints, number: int, tiles: Ints,
-                 cut: Ints, wrapping: Ints, base: int, still: Ints, sizes: Ints, window: Ints, windows: int, along: Ints,
-                 member: Ints, first: Ints, records_of: Ints, record: Ints, settings: Ints, look: int, states: Ints,
-                 pairs: Ints, slots: Ints, moved: Ints, counts: Ints, stop: Ints, route: Ints, way: int, bits: int,
-                 total: Ints) -> int:
-    """Carries the fills of a tensor with windows, by new elements, and returns its stays.
-
-    ``kind``: 1 on plain lines; ``along``, ``member`` as in ``Flows``; ``sizes[mask]``: of the plain axes alone; ``stop`` ..
-    ``total``: what ``flows.carry`` takes. ``states``, ``pairs``, ``slots``, ``moved``, ``counts``: scratch.
-    """
-    used, stays = 0, 0
-    for slot in range(slots.shape[0]):
-        slots[slot] = -1
-    for place in range(steps, -1, -1):  # first all steps, then those that keep something
-        own = -1
-        if place < steps:
-            loop = advancing[order, place]
-            own = line_of[loop]
-            if bounds[row, loop] == 1 or kind[tensor, own] == 1:
-                continue
-        if unmoved(outside, order, place, own, plain, repeated, tensor, plains, repeats, bit, number, tiles, cut, wrapping,
-                   base, still) == 0:
-            continue
-        for i in range(windows):
-            states[i] = 2 * along[order, place, window[tensor, i]]
-            if own >= 0:
-                states[i] += member[window[tensor, i], own]
-        many = joined(window, tensor, windows, first, records_of, record, settings, row, states, look, pairs)
-        for at in range(many):
-            size, kept = pairs[at, 0], pairs[at, 1] if own >= 0 else 0
-            if size == 0 or (own >= 0 and kept == 0):
-                continue
-            for mask in range(number):
-                times = pairs[at, 2] * still[mask]
-                if 2 * used + 4 > slots.shape[0]:
-                    carry(stop, route, way, bits, used, moved, counts, total)
-                    used = 0
-                    for slot in range(slots.shape[0]):
-                        slots[slot] = -1
-                if own < 0:
-                    used = add_up(sizes[mask] * size, times, used, moved, counts, slots)
-                    stays += times
+    for row in range(bounds.shape[0]):
+        own_order = order[row]
+        for mask in range(number[row]):
+            counts[row, mask] = 0
+        for place in range(steps, -1, -1):  # all steps, then those that move nothing
+            own = -1
+            if place < steps:
+                loop = advancing[own_order, place]
+                own = line_of[loop]
+                if bounds[row, loop] == 1 or kind[own] != 0:
                     continue
-                used = add_up(sizes[mask] * size, -times, used, moved, counts, slots)
-                if size == kept:
-                    stays -= times
+            scale = 0
+            for mask in range(number[row]):
+                product, bit = 1, 1
+                for i in range(plain.shape[0]):
+                    at, outer = base + plain[i], outside[own_order, place, plain[i]]
+                    short = cut[row, at, outer]
+                    if edge[row, at] > 0:
+                        chosen = mask & bit
+                        bit *= 2
+                    else:
+                        chosen = 0
+                    product *= short if chosen else tiles[row, at, outer] - short - wrapping[row, at, outer]
+                    if product == 0:
+                        break
+                if product == 0:
+                    continue
+                if scale == 0:
+                    scale = 1
+                    for i in range(repeated.shape[0]):
+                        at, outer = base + repeated[i], outside[own_order, place, repeated[i]]
+                        scale *= tiles[row, at, outer + 1] - tiles[row, at, outer] if repeated[i] == own else (
+                            tiles[row, at, outer])
+                counts[row, mask] += product * scale if own < 0 else -product * scale
+
+
+@kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, ROW, ROW, ROW, INT, INT, CUBE, CUBE, CUBE, TABLE, ROW, ROW, TABLE, TABLE, TABLE))
+def different(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of: Ints, kind: Ints, plain: Ints,
+              repeated: Ints, base: int, steps: int, tiles: Ints, cut: Ints, wrapping: Ints, edge: Ints, extent: Ints,
+              number: Ints, stride: Ints, first: Ints, single: Ints) -> None:
+    """``first[row, mask]``: different tiles of the output; ``single[row, mask]``: those of them that stay once.
+
+    A tile stays once where none of its lines wraps while the outermost reduction loop advances. The others as in
+    ``plain_stays``.
+    """
+    for row in range(bounds.shape[0]):
+        own_order, outermost = order[row], steps
+        for place in range(steps - 1, -1, -1):
+            loop = advancing[own_order, place]
+            if bounds[row, loop] > 1 and kind[line_of[loop]] == 0 and stride[row, loop] < extent[line_of[loop]]:
+                outermost = place
+        held = 1
+        for i in range(repeated.shape[0]):
+            held *= tiles[row, base + repeated[i], 0]
+        for mask in range(number[row]):
+            every, once, bit = held, held if outermost == steps else 1, 1
+            for i in range(plain.shape[0]):
+                at = base + plain[i]
+                outer, until = outside[own_order, outermost, plain[i]], outside[own_order, steps, plain[i]]
+                if edge[row, at] > 0 and mask & bit:
+                    every *= cut[row, at, until]
+                    once *= cut[row, at, outer]
                 else:
-                    used = add_up(sizes[mask] * (size - kept), times, used, moved, counts, slots)
-    carry(stop, route, way, bits, used, moved, counts, total)
-    return stays
+                    every *= tiles[row, at, until] - cut[row, at, until]
+                    once *= tiles[row, at, outer] - cut[row, at, outer] - wrapping[row, at, outer]
+                if edge[row, at] > 0:
+                    bit *= 2
+            first[row, mask], single[row, mask] = every, once
+
+
+@kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, ROW, ROW, ROW, INT, INT, CUBE, CUBE, CUBE, TABLE, ROW, TABLE, ROW, CUBE, TABLE,
+             TABLE, TABLE, TABLE, TABLE, INT, TABLE, TABLE, TABLE, ROW, ROW))
+def window_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of: Ints, kind: Ints, plain: Ints,
+                 repeated: Ints, base: int, steps: int, tiles: Ints, cut: Ints, wrapping: Ints, edge: Ints, masks_of: Ints,
+                 sizes: Ints, windows: Ints, along: Ints, member: Ints, first: Ints, records_of: Ints, record: Ints,
+                 settings: Ints, look: int, pairs: Ints, moved: Ints, counts: Ints, number: Ints, stays: Ints) -> None:
+    """Fills of a tensor with windows: ``number[row]`` different ``moved[row, i]`` new elements, ``counts[row, i]`` of each.
+
+    ``stays[row]``: tiles that are not the one before. ``number`` is -1 where ``moved`` has too few columns, a power of two of
+    which half may be used. ``sizes[row, mask]``, ``masks_of`` (how many): along the plain lines; ``kind``: 1 on them.
+    ``along[order, place, window]``: temporal loops of the window's axis before a place; ``member[window, line]``: 1 for its
+    lines; ``first``, ``records_of``, ``record``, ``settings[row, window]``: tables of ``window_images``, of the look whose states
+    begin at column ``look``; ``pairs``: scratch.
+    """
+    room = moved.shape[1]
+    slots = np.empty(room, dtype=np.int64)
+    for row in range(bounds.shape[0]):
+        own_order, used, staying = order[row], 0, 0
+        for slot in range(room):
+            slots[slot] = -1
+        for place in range(steps, -1, -1):  # all steps, then those that keep something
+            own = -1
+            if place < steps:
+                loop = advancing[own_order, place]
+                own = line_of[loop]
+                if bounds[row, loop] == 1 or kind[own] == 1:
+                    continue
+            scale, many = 0, 0
+            for mask in range(masks_of[row]):
+                product, bit = 1, 1
+                for i in range(plain.shape[0]):
+                    at, outer = base + plain[i], outside[own_order, place, plain[i]]
+                    short = cut[row, at, outer]
+                    if edge[row, at] > 0:
+                        chosen = mask & bit
+                        bit *= 2
+                    else:
+                        chosen = 0
+                    product *= short if chosen else tiles[row, at, outer] - short - wrapping[row, at, outer]
+                    if product == 0:
+                        break
+                if product == 0:
+                    continue
+                if scale == 0:
+                    scale, many = 1, 1
+                    for i in range(repeated.shape[0]):
+                        at, outer = base + repeated[i], outside[own_order, place, repeated[i]]
+                        scale *= tiles[row, at, outer + 1] - tiles[row, at, outer] if repeated[i] == own else (
+                            tiles[row, at, outer])
+                    pairs[0, 0], pairs[0, 1], pairs[0, 2] = 1, 1, 1
+                    for i in range(windows.shape[0]):
+                        setting, state = settings[row, windows[i]], look + 2 * along[own_order, place, windows[i]]
+                        if own >= 0:
+                            state += member[windows[i], own]
+                        start, records = first[setting, state], records_of[setting, state]
+                        for other in range(records - 1, -1, -1):  # the first record's come last, over what they are made of
+                            for at in range(many):
+                                pairs[other * many + at, 0] = pairs[at, 0] * record[start + other, 0]
+                                pairs[other * many + at, 1] = pairs[at, 1] * record[start + other, 1]
+                                pairs[other * many + at, 2] = pairs[at, 2] * record[start + other, 2]
+                        many *= records
+                for at in range(many):
+                    whole, kept, times = pairs[at, 0], pairs[at, 1], pairs[at, 2] * product * scale
+                    if whole == 0 or (own >= 0 and kept == 0) or times == 0:
+                        continue
+                    if own < 0:
+                        staying += times
+                    elif whole == kept:
+                        staying -= times
+                    for part in range(1 if own < 0 or whole == kept else 2):  # the whole tile, then what is new of it
+                        new = sizes[row, mask] * (whole - kept if part == 1 else whole)
+                        slot = ((new & 0x7FFF_FFFF) * 0x9E37_79B1 >> 7) & (room - 1)
+                        while slots[slot] >= 0 and moved[row, slots[slot]] != new:
+                            slot = (slot + 1) & (room - 1)
+                        if slots[slot] < 0:
+                            slots[slot] = used
+                            moved[row, used], counts[row, used] = new, 0
+                            used += 1
+                        counts[row, slots[slot]] += times if own < 0 or part == 1 else -times
+                    if 2 * used >= room:
+                        break
+                if 2 * used >= room:
+                    break
+            if 2 * used >= room:
+                break
+        number[row] = -1 if 2 * used >= room else used
+        stays[row] = staying

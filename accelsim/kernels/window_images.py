@@ -8,14 +8,14 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from accelsim.kernels.jit import kernel
-from accelsim.kernels.mapspace import CUBE, INT, NEST, ROW, TABLE, WINDOWS, Images, Ints, Nest, Windows
+from accelsim.kernels.jit import INT, kernel
+from accelsim.kernels.line_steps import CUBE, ROW, TABLE, Ints
 
 LENGTH, BEFORE, DISTANCE, SCRATCH = 1, 2, 3, 4
 """Of a tile along a dimension: (position,) length, length at the step before, distance to the step before."""
 
 SIZE, SHARED, COUNT = 0, 1, 2
-"""Columns of ``Images.record``."""
+"""Columns of a record."""
 
 
 @kernel(INT(TABLE, ROW, ROW, ROW, ROW, ROW))
@@ -108,9 +108,9 @@ def _repeated(found: Ints, number: int, first: int, bound: int, stride: int, ext
 @kernel(INT(ROW, INT, INT, INT, ROW, ROW, ROW, ROW, ROW, ROW, INT, TABLE))
 def tiles_of(loops: Ints, length: int, above: int, extent: int, temporal: Ints, rank: Ints, counted: Ints, merged: Ints,
              bounds: Ints, stride: Ints, state: int, found: Ints) -> int:
-    """Fills ``found`` [place, SCRATCH + 1] with the tiles of a dimension at each step of a state (``Images``).
+    """Fills ``found`` [place, SCRATCH + 1] with the tiles of a dimension at each step of a state (``images``).
 
-    ``loops[i]``: its ``length`` columns, ``above`` of them above the tile; ``rank``, ``merged`` [column] as in ``Windows``;
+    ``loops[i]``: its ``length`` columns, ``above`` of them above the tile; ``rank``, ``merged`` [column] as in ``images``;
     ``temporal``, ``counted``, ``bounds``, ``stride`` [column]. Returns the number of steps.
     """
     tile = 1
@@ -205,81 +205,62 @@ def largest_tile(coefficient: Ints, terms: int, offset: int, extent: int, reach:
     return most
 
 
-@kernel(INT(NEST, WINDOWS, TABLE, ROW, ROW, ROW, CUBE, CUBE, TABLE, TABLE, ROW, CUBE, TABLE, TABLE))
-def _fill(nest: Nest, windows: Windows, bounds: Ints, order: Ints, rows: Ints, window_of: Ints, first: Ints, number: Ints,
-          record: Ints, largest: Ints, touched: Ints, found: Ints, tile: Ints, scratch: Ints) -> int:
-    """Fills the fields of ``Images``; returns the used rows of ``record``, or -1 where it has too few."""
-    tiles, stride, held, reach = scratch[0], scratch[1], scratch[2], scratch[3]
-    used = 0
+@kernel(INT(ROW, CUBE, ROW, ROW, TABLE, TABLE, TABLE, ROW, ROW, INT, INT, ROW, ROW, TABLE, ROW, ROW, TABLE, ROW, INT, TABLE,
+            TABLE, TABLE, TABLE, ROW))
+def images(extent: Ints, loops: Ints, length: Ints, temporal: Ints, above: Ints, counted: Ints, bounds: Ints, order: Ints,
+           rows: Ints, offset: int, reach: int, line: Ints, coefficient: Ints, rank: Ints, frame: Ints, temporals: Ints,
+           merged: Ints, asked: Ints, used: int, first: Ints, number: Ints, record: Ints, largest: Ints,
+           touched: Ints) -> int:
+    """Tables of one window, an axis of a tensor, under the bounds of each of ``rows``; returns the used rows of ``record``.
+
+    ``line[term]``, ``coefficient[term]`` (smallest first), ``offset`` and ``reach``: the axis and its extent. ``rank[order,
+    column]``: place of a temporal loop among those of the axis, outermost first, else -1. Looks: ``frame[look]``, with
+    ``temporals[look]`` loops of the axis above; ``merged[look, column]``: 1 for a spatial loop whose instances are taken as
+    one tile where they divide the line, and left at 0 elsewhere; ``asked[look]``: 1 where the largest tile is wanted. The
+    last look is one iteration of the array. The others as in ``line_steps``.
+
+    The records of a setting, look and state are ``record[first .. first + number - 1]``, (size, shared with the step before,
+    how often), appended from row ``used`` on; ``first``, ``number`` [setting, look x states + state]. State 2 i: a loop of
+    another line advances that has i temporal loops of the axis outside it (0: the first step; at most all: every step);
+    2 i + 1: loop i of the axis does. ``largest[setting, look]``: elements of the largest tile; ``touched[setting]``: elements
+    touched, over all iterations. Returns -1 where ``record`` has too few rows.
+    """
+    terms, looks = line.shape[0], frame.shape[0]
+    states = first.shape[1] // looks
+    longest = 1
+    for term in range(terms):
+        longest = max(longest, extent[line[term]])
+    found = np.empty((terms, longest, SCRATCH + 1), dtype=np.int64)
+    tile = np.empty((terms, SCRATCH), dtype=np.int64)
+    tiles, until_edge = np.empty(terms, dtype=np.int64), np.empty(terms, dtype=np.int64)
+    stride, held = np.empty(bounds.shape[1], dtype=np.int64), np.empty(reach, dtype=np.int64)
     for setting in range(rows.shape[0]):
-        window, row = window_of[setting], rows[setting]
-        terms, offset, extent = windows.terms[window], windows.offset[window], windows.extent[window]
-        loops, coefficient, bound = nest.loops[order[row]], windows.coefficient[window], bounds[row]
+        own, bound = loops[order[rows[setting]]], bounds[rows[setting]]
         for term in range(terms):
-            line, total = windows.line[window, term], 1
-            reach[term] = nest.extent[line]
-            for i in range(nest.length[line] - 1, -1, -1):
-                stride[loops[line, i]] = total
-                total *= bound[loops[line, i]]
-        for look in range(windows.looks[window]):
-            frame, states = windows.frame[window, look], 2 * windows.temporals[window, look] + 1
-            array = look == windows.looks[window] - 1
-            for state in range(states - 1 if array else 0, states):
+            total = 1
+            until_edge[term] = extent[line[term]]
+            for i in range(length[line[term]] - 1, -1, -1):
+                stride[own[line[term], i]] = total
+                total *= bound[own[line[term], i]]
+        for look in range(looks):
+            array = look == looks - 1
+            for state in range(2 * temporals[look] if array else 0, 2 * temporals[look] + 1):
                 for term in range(terms):
-                    line = windows.line[window, term]
                     tiles[term] = tiles_of(
-                        loops[line], nest.length[line], nest.above[frame, line], nest.extent[line], nest.temporal,
-                        windows.rank[order[row], window], nest.counted[frame], windows.merged[window, look], bound, stride,
-                        state, found[term])
-                until = count_images(coefficient, terms, offset, extent, found, tiles, record, used, tile, held)
+                        own[line[term]], length[line[term]], above[frame[look], line[term]], extent[line[term]], temporal,
+                        rank[order[rows[setting]]], counted[frame[look]], merged[look], bound, stride, state, found[term])
+                until = count_images(coefficient, terms, offset, reach, found, tiles, record, used, tile, held)
                 if until < 0:
                     return -1
-                first[setting, look, state], number[setting, look, state] = used, until - used
+                first[setting, look * states + state], number[setting, look * states + state] = used, until - used
                 for i in range(used, until if array else used):
                     touched[setting] += record[i, SIZE] * record[i, COUNT]
                 used = until
-            if windows.largest[window, look] == 1:
+            if asked[look] == 1:
                 for term in range(terms):
-                    line = windows.line[window, term]
                     tile[term, LENGTH] = 1
-                    for i in range(nest.above[frame, line], nest.length[line]):
-                        tile[term, LENGTH] *= bound[loops[line, i]]
-                    tile[term, LENGTH] = min(tile[term, LENGTH], reach[term])
-                largest[setting, look] = largest_tile(coefficient, terms, offset, extent, reach, tile, held)
+                    for i in range(above[frame[look], line[term]], length[line[term]]):
+                        tile[term, LENGTH] *= bound[own[line[term], i]]
+                    tile[term, LENGTH] = min(tile[term, LENGTH], until_edge[term])
+                largest[setting, look] = largest_tile(coefficient, terms, offset, reach, until_edge, tile, held)
     return used
-
-
-def window_images(nest: Nest, windows: Windows, bounds: Ints, order: Ints) -> tuple[Images, Ints]:
-    """The tables of all windows under all rows, and ``setting[window, row]``: where to look.
-
-    ``bounds``: int64[rows, columns], each row legal (``line_steps.lay_out``); ``order``: int64[rows].
-    """
-    rows, windows_number = bounds.shape[0], len(windows.terms)
-    setting = np.zeros((windows_number, rows), dtype=np.int64)
-    first_rows, window_of, made = [], [], 0
-    for window in range(windows_number):
-        lines = windows.line[window, :windows.terms[window]]
-        columns = np.flatnonzero(np.isin(nest.line, lines)).astype(np.int64)
-        slots = np.full(1 << max(4, (2 * rows).bit_length()), -1, dtype=np.int64)
-        first_row = np.zeros(rows, dtype=np.int64)
-        number = settings(bounds, order, columns, slots, setting[window], first_row)
-        setting[window] += made
-        made += number
-        first_rows.append(first_row[:number])
-        window_of.append(np.full(number, window, dtype=np.int64))
-    looks, states = windows.frame.shape[1], 2 * int(windows.temporals.max(initial=0)) + 1
-    terms, longest = windows.line.shape[1], int(nest.extent.max(initial=1))
-    first = np.zeros((made, looks, states), dtype=np.int64)
-    number_of = np.zeros_like(first)
-    largest, touched = np.zeros((made, looks), dtype=np.int64), np.zeros(made, dtype=np.int64)
-    found, tile = np.zeros((terms, longest, SCRATCH + 1), dtype=np.int64), np.zeros((terms, SCRATCH), dtype=np.int64)
-    scratch = np.zeros((4, max(terms, bounds.shape[1], int(windows.extent.max(initial=1)))), dtype=np.int64)
-    record = np.zeros((max(64, 16 * made), 3), dtype=np.int64)
-    while made:
-        touched[:] = 0
-        used = _fill(nest, windows, bounds, order, np.concatenate(first_rows), np.concatenate(window_of), first, number_of,
-                     record, largest, touched, found, tile, scratch)
-        if used >= 0:
-            break
-        record = np.zeros((4 * len(record), 3), dtype=np.int64)
-    return Images(first, number_of, record, largest, touched), setting

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from accelsim.errors import LimitExceeded
-from accelsim.kernels.estimate_batch import estimate_batch
-from accelsim.kernels.line_steps import EVEN, MOST_PRODUCT, TOO_LARGE
-from accelsim.search.lowering import Lowered, lower
+from accelsim.kernels.line_steps import EVEN, MOST_PRODUCT, TOO_LARGE, lay_out
+from accelsim.search.bounds import Bounds, fits
+from accelsim.search.counted import Counted
 from accelsim.search.mapspace import Column, Mapspace, mapspace
+from accelsim.search.model import Model
 from accelsim.spec.chip import Chip
 from accelsim.spec.mapping import Mapping
 from accelsim.spec.operator import Operator
@@ -20,6 +21,12 @@ from accelsim.spec.operator import Operator
 KINDS = ("fill_elements", "drain_elements", "refill_elements", "fill_bytes", "drain_bytes", "refill_bytes",
          "array_read_bytes", "array_write_bytes")
 """Last axis of ``BatchEstimate.traffic``: the fields of ``analytic.result.Traffic``."""
+
+NO_CYCLES = 2**63 - 1
+"""Cycles of a row that is no mapping of the chip: more than any mapping's."""
+
+CHUNK = 1024
+"""Rows that are taken through all sums at once: few enough to stay in a core's cache."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ class BatchEstimator:
     def __init__(self, chip: Chip, operator: Operator, template: Mapping, orders: Sequence[Sequence[int]] = ()) -> None:
         """``orders``: further orders of the temporal loops of each level, permutations of the columns' numbers."""
         self.space: Mapspace = mapspace(chip, operator, template, orders)
-        self._lowered: Lowered = lower(self.space)
+        self._model = Model(self.space)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -74,13 +81,38 @@ class BatchEstimator:
         chosen = np.ascontiguousarray(np.broadcast_to(np.asarray(order), len(table)), dtype=np.int64)
         if len(table) and not 0 <= int(chosen.min()) <= int(chosen.max()) < len(self.space.orders):
             raise ValueError(f"orders {chosen.min()} to {chosen.max()}; there are {len(self.space.orders)}, counted from 0")
-        found = estimate_batch(self._lowered.nest, self._lowered.windows, self._lowered.flows, table, chosen, traffic=traffic)
-        large = np.flatnonzero(found.states == TOO_LARGE)
+        states = self._lay_out(table, chosen)[2]
+        large = np.flatnonzero(states == TOO_LARGE)
         if len(large):
             raise LimitExceeded(f"row {large[0]}: the bounds of one dimension multiply to more than {MOST_PRODUCT:,}")
-        legal = found.states <= EVEN
-        return BatchEstimate(legal, legal & (found.fitting == 1), found.cycles, found.bound_by, self._lowered.bound_names,
-                             found.traffic)
+        legal = states <= EVEN
+        entries, tensors = self._model.case.array_entry + 1, len(self._model.tensors)
+        found = BatchEstimate(legal, np.zeros_like(legal), np.full(len(table), NO_CYCLES, dtype=np.int64),
+                              np.full(len(table), -1, dtype=np.int64), self._model.bound_names,
+                              np.zeros((len(table) if traffic else 0, entries, tensors, len(KINDS)), dtype=np.int64))
+        rows = np.flatnonzero(legal)
+        whole = len(rows) == len(table)
+        table, chosen = (table, chosen) if whole else (table[rows], chosen[rows])
+        images = [tensor.windows.images(table, chosen) for tensor in self._model.tensors]
+        for begin in range(0, len(rows), CHUNK):
+            part = slice(begin, begin + CHUNK)
+            own = part if whole else rows[part]
+            moved = np.zeros((len(rows[part]), *found.traffic.shape[1:]), dtype=np.int64) if traffic else None
+            stride, digit, _ = self._lay_out(table[part], chosen[part])
+            counted = Counted(self._model, table[part], chosen[part], stride, digit, [one.part(part) for one in images], moved)
+            bounds = Bounds(self._model, counted, states[own] == EVEN)
+            found.cycles[own], found.bound_by[own], found.fits[own] = bounds.cycles, bounds.bound_by, fits(self._model, counted)
+            if moved is not None:
+                found.traffic[own] = moved
+        return found
+
+    def _lay_out(self, bounds: NDArray[np.int64], order: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+        """Strides and digits of the last position, and what each row is (``kernels.line_steps``)."""
+        nest = self._model.nest
+        stride, digit, states = np.zeros_like(bounds), np.zeros_like(bounds), np.zeros(len(bounds), dtype=np.int64)
+        lay_out(nest.extent, nest.loops, nest.length, nest.temporal, nest.axis, nest.room, nest.unsplit, bounds, order, stride,
+                digit, states)
+        return stride, digit, states
 
     def _table(self, bounds: ArrayLike) -> NDArray[np.int64]:
         """The bounds with those of the native step after them."""

@@ -6,17 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from accelsim.analytic.moves import injective
-from accelsim.analytic.routes import CHILD, Route, route
-from accelsim.kernels import columns as col
+from accelsim.analytic.routes import CHILD, Route
 from accelsim.spec.case import Case
-from accelsim.spec.chip import Access
 from accelsim.spec.operator import Role, Tensor
 
 Columns = frozenset[int]
 """Numbers of spatial loops."""
 
 INWARD, OUTWARD = 0, 1
-"""Directions, as in ``Flows.load``."""
+"""Directions of a way: fills and refills, drains."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +35,25 @@ class Look:
 
 
 FIRST_INSTANCE = Look(frozenset())
+"""The instance whose spatial iterations are all 0."""
 
 
 @dataclass
 class Job:
-    """What is counted in a look: columns of ``Flows.job`` and, by direction and stop, bits of ``Flows.load``."""
+    """What a look is counted for: the traffic (``fills`` and drains, ``refills``) of all instances, and loads of stations.
 
-    flags: set[int] = field(default_factory=set)
-    loads: dict[tuple[int, int], int] = field(default_factory=dict)
+    ``first``, ``mean``: (direction, place on the way) of the stations whose first instance bears this load, and of those
+    whose instances share it.
+    """
+
+    fills: bool = False
+    refills: bool = False
+    first: list[tuple[int, int]] = field(default_factory=list)
+    mean: list[tuple[int, int]] = field(default_factory=list)
+
+    def counts(self, direction: int) -> bool:
+        """Whether anything of a direction is asked for."""
+        return any(own == direction for own, _ in (*self.first, *self.mean))
 
 
 def holds_of(case: Case) -> list[Hold]:
@@ -64,29 +73,24 @@ def reducing(case: Case) -> Columns:
                      if not set(case.nest.lines[loop.line].dims) & case.operator.output.dims)
 
 
-def jobs_of(case: Case, hold: Hold) -> dict[Look, Job]:
-    """The looks of a hold away from home and what each is for; the first instance's comes first."""
-    jobs: dict[Look, Job] = {FIRST_INSTANCE: Job({col.CREDIT})}
-    tensor, before = hold.tensor, hold.before
-    assert before is not None, "asked away from home only"
+def jobs_of(case: Case, hold: Hold, ways: tuple[Route, ...]) -> dict[Look, Job]:
+    """The looks of a hold away from home and what each is for; the first instance's comes first.
+
+    ``ways``: inward, and of an output outward.
+    """
+    jobs: dict[Look, Job] = {FIRST_INSTANCE: Job()}
     everywhere = spatial_above(case, hold.entry)
-    inside = frozenset(place for place in everywhere if case.nest.loops[place].entry >= before)
-    inward = route(case, hold.entry, tensor, Access.FILL)
-    if tensor.role is not Role.OUTPUT:
-        jobs[FIRST_INSTANCE].flags.add(col.INWARD)
-        jobs.setdefault(Look(everywhere), Job()).flags |= {col.TRAFFIC, col.INWARD}
-        _add_loads(jobs, inward, INWARD, inside, everywhere,
-                   lambda counted, own: _distinct(case, hold, counted) if inward.multicast and not own else Look(counted))
+    inside = frozenset(place for place in everywhere if case.nest.loops[place].entry >= (hold.before or 0))
+    if hold.tensor.role is not Role.OUTPUT:
+        jobs.setdefault(Look(everywhere), Job()).fills = True
+        _add_loads(jobs, ways[INWARD], INWARD, inside, everywhere, lambda counted, own: (
+            _distinct(case, hold, counted) if ways[INWARD].multicast and not own else Look(counted)))
         return jobs
-    outward = route(case, hold.entry, tensor, Access.DRAIN)
-    added = inside & reducing(case) if inward.reduces else frozenset()
-    jobs.setdefault(Look(everywhere), Job()).flags.add(col.TRAFFIC)
-    jobs.setdefault(Look(everywhere - added), Job()).flags.add(col.BACK)
-    jobs[FIRST_INSTANCE].flags |= {col.INWARD, col.OUTWARD}
-    jobs[Look(everywhere)].flags.add(col.OUTWARD)
-    jobs[Look(everywhere - added)].flags.add(col.INWARD)
-    _add_loads(jobs, outward, OUTWARD, inside, everywhere, lambda counted, own: Look(counted if own else counted - added))
-    _add_loads(jobs, inward, INWARD, inside, everywhere, lambda counted, _: Look(counted - added))
+    added = inside & reducing(case) if ways[INWARD].reduces else frozenset()
+    jobs.setdefault(Look(everywhere), Job()).fills = True
+    jobs.setdefault(Look(everywhere - added), Job()).refills = True
+    _add_loads(jobs, ways[OUTWARD], OUTWARD, inside, everywhere, lambda counted, own: Look(counted if own else counted - added))
+    _add_loads(jobs, ways[INWARD], INWARD, inside, everywhere, lambda counted, _: Look(counted - added))
     return jobs
 
 
@@ -94,13 +98,10 @@ def _add_loads(jobs: dict[Look, Job], way: Route, direction: int, inside: Column
                look_of: Callable[[Columns, bool], Look]) -> None:
     """The loads of a way's stations: of the child's instances its first one, of the parent's all inside its first one."""
     for place, station in enumerate(way.stations):
-        if station.rate is None:
-            continue
-        own = station.side == CHILD
-        for counted, bit in ((frozenset() if own else inside, col.FIRST), (everywhere, col.MEAN)):
-            job = jobs.setdefault(look_of(counted, own), Job())
-            job.flags.add(col.OUTWARD if direction == OUTWARD else col.INWARD)
-            job.loads[direction, place] = job.loads.get((direction, place), 0) | bit
+        if station.rate is not None:
+            own = station.side == CHILD
+            jobs.setdefault(look_of(frozenset() if own else inside, own), Job()).first.append((direction, place))
+            jobs.setdefault(look_of(everywhere, own), Job()).mean.append((direction, place))
 
 
 def _distinct(case: Case, hold: Hold, counted: Columns) -> Look:

@@ -1,0 +1,189 @@
+"""What is counted of many mappings of a mapspace: steps, and stays and transfers of every hold, one array for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accelsim.kernels.line_steps import count_steps
+from accelsim.kernels.stays import different, masks, plain_stays, window_stays
+from accelsim.kernels.transfers import ALONE, BYTES, ELEMENTS, TICKS, TRANSFERS, carry
+from accelsim.search.looks import INWARD, OUTWARD, Job
+from accelsim.search.model import HoldModel, Model, TensorModel
+from accelsim.search.windows import Images
+from accelsim.spec.operator import Role
+
+Ints = NDArray[np.int64]
+
+WINDOW_SIZES = 128
+"""Room for different tiles of a windowed tensor, at first; half of it may be used."""
+
+
+@dataclass
+class HoldCount:
+    """Of the instance whose spatial iterations are 0, each int64[rows]: elements of the first tile, of the last and of the
+    smallest fill or drain; stays; and cycles of all transfers one after another (drains until they are through).
+    """
+
+    first_tile: Ints
+    last_tile: Ints
+    least_tile: Ints
+    stays: Ints
+    moving: Ints
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """Different tiles of each row and how many stays each has; ``number[row]`` of them, ``stays`` in all."""
+
+    number: Ints
+    sizes: Ints
+    counts: Ints
+    stays: Ints
+
+
+class Counted:
+    """Counts of legal rows.
+
+    ``tiles``, ``cut``, ``size``, ``edge``: as ``kernels.line_steps.count_steps`` fills them. ``holds``: None at homes.
+    ``first``, ``mean``: per station the load of its first instance, and of all as they share it, in parts: ``parts[row]``
+    (the array's instances) x the station's unit of a sixteenth. ``instances[entry]``: how many there are, of the array last.
+    ``traffic`` [row, entry, tensor, kind] is filled, if given, with what moves between holds.
+    """
+
+    def __init__(self, model: Model, bounds: Ints, order: Ints, stride: Ints, digit: Ints, images: list[Images],
+                 traffic: Ints | None) -> None:
+        self.model, self.bounds, self.order, self.images, self.traffic = model, bounds, order, images, traffic
+        nest, rows = model.nest, len(bounds)
+        self.stride, self.lines = stride, len(nest.extent)
+        shape = (rows, len(nest.above) * self.lines)
+        steps = (*shape, int(nest.temporals.max(initial=0)) + int(nest.above.max(initial=0)) + 1)
+        self.tiles, self.cut, self.wrapping = (np.empty(steps, dtype=np.int64) for _ in range(3))
+        self.size, self.edge = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
+        count_steps(nest.extent, nest.loops, nest.length, nest.temporal, nest.above, nest.temporals, nest.counted, bounds,
+                    order, stride, digit, self.tiles, self.cut, self.wrapping, self.size, self.edge)
+        self.instances = [self.product(places) for places in model.spatial]
+        self.parts = self.instances[-1]
+        self.first = [np.zeros(rows, dtype=np.int64) for _ in model.stations.all]
+        self.mean = [np.zeros(rows, dtype=np.int64) for _ in model.stations.all]
+        self.holds = [None if hold.home else self._hold(hold) for hold in model.holds]
+
+    def product(self, places: list[int]) -> Ints:
+        """The product of some loops' bounds."""
+        found = np.ones(len(self.bounds), dtype=np.int64)
+        for place in places:
+            found = found * self.bounds[:, place]
+        return found
+
+    def iterates(self, places: list[int]) -> NDArray[np.bool_]:
+        """Whether any of some loops has a second iteration."""
+        return self.product(places) > 1
+
+    def steps_of(self, frame: int, line: int) -> Ints:
+        """All tiles of a line in a frame."""
+        return self.tiles[:, frame * self.lines + line, self.model.nest.temporals[frame, line]]
+
+    def _hold(self, hold: HoldModel) -> HoldCount:
+        tensor, found = self.model.tensors[hold.tensor], None
+        for frame, look, job in hold.jobs:
+            tiles = self._tiles(tensor, hold, frame, look)
+            if tensor.tensor.role is not Role.OUTPUT:
+                inward = self._carry(hold, INWARD, tiles.number, tiles.sizes, ((tiles.counts, 1, tensor.tensor.dtype.bits),))
+                self._book(hold, INWARD, job, inward)
+                self._note(hold, job.fills, (0, 3), inward)
+                moving = inward[:, ALONE]
+            else:
+                moving = self._output(hold, tensor, frame, job, tiles, credit=found is None)
+            if found is None:  # the first job is that of the first instance
+                found = self._count(tensor, frame, look, tiles, moving)
+        assert found is not None, "a hold away from home has a job"
+        return found
+
+    def _tiles(self, tensor: TensorModel, hold: HoldModel, frame: int, look: int) -> _Sizes:
+        nest, rows, base = self.model.nest, len(self.bounds), frame * self.lines
+        number, stays = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64)
+        sizes = np.zeros((rows, 1 << len(tensor.plain)), dtype=np.int64)
+        masks(tensor.plain, base, self.size, self.edge, sizes, number)
+        where = (self.bounds, self.order, nest.advancing, nest.outside, nest.line_of, tensor.kind, tensor.plain,
+                 tensor.repeated, base, int(nest.steps[frame]), self.tiles, self.cut, self.wrapping, self.edge)
+        if not tensor.windows.axes:
+            counts = np.zeros_like(sizes)
+            plain_stays(*where, number, counts)
+            return _Sizes(number, sizes, counts, counts.sum(axis=1))
+        windows, images = tensor.windows, self.images[hold.tensor]
+        pairs = np.empty((int(images.number.max(initial=1)) ** len(windows.axes), 3), dtype=np.int64)
+        many, room = np.empty(rows, dtype=np.int64), WINDOW_SIZES
+        while True:
+            moved, counts = np.zeros((rows, room), dtype=np.int64), np.zeros((rows, room), dtype=np.int64)
+            window_stays(*where, number, sizes, np.arange(len(windows.axes)), windows.along, windows.member, images.first,
+                         images.number, images.record, images.settings, look * windows.states, pairs, moved, counts, many,
+                         stays)
+            if int(many.min(initial=0)) >= 0:
+                return _Sizes(many, moved, counts, stays)
+            room *= 4
+
+    def _count(self, tensor: TensorModel, frame: int, look: int, tiles: _Sizes, moving: Ints) -> HoldCount:
+        columns = [frame * self.lines + line for line in tensor.plain]
+        first_tile = self.size[:, columns].prod(axis=1)
+        last_tile = np.ones_like(first_tile)
+        for line, at in zip(tensor.plain, columns, strict=True):
+            ends = self.cut[:, at, self.model.nest.temporals[frame, line]] > 0
+            last_tile *= np.where(ends, self.edge[:, at], self.size[:, at])
+        stays = tiles.stays
+        if tensor.windows.axes:
+            images = self.images[self.model.tensors.index(tensor)]
+            for window in range(len(tensor.windows.axes)):
+                first_tile *= images.record[images.first[images.settings[:, window], look * tensor.windows.states], 0]
+            return HoldCount(first_tile, last_tile, first_tile, stays + (first_tile == 0), moving)
+        least = np.where(tiles.counts > 0, tiles.sizes, np.iinfo(np.int64).max).min(axis=1)
+        return HoldCount(first_tile, last_tile, least, stays, moving)
+
+    def _output(self, hold: HoldModel, tensor: TensorModel, frame: int, job: Job, tiles: _Sizes, *, credit: bool) -> Ints:
+        """Drains and refills: each tile's last stay ends finished, unless instances share its sum or a memory adds it up."""
+        nest, wide = self.model.nest, self.model.case.operator.accumulator.bits
+        first, single = np.zeros_like(tiles.counts), np.zeros_like(tiles.counts)
+        different(self.bounds, self.order, nest.advancing, nest.outside, nest.line_of, tensor.kind, tensor.plain,
+                  tensor.repeated, frame * self.lines, int(nest.steps[frame]), self.tiles, self.cut, self.wrapping, self.edge,
+                  nest.extent, tiles.number, self.stride, first, single)
+        moving = np.zeros(len(self.bounds), dtype=np.int64)
+        if credit or job.fills or job.counts(OUTWARD):
+            done = single if hold.accumulates else first
+            if hold.split:
+                done = np.where(self.iterates(hold.split)[:, None], 0, done)
+            outward = self._carry(hold, OUTWARD, tiles.number, tiles.sizes, (
+                (tiles.counts, 1, wide), (done, -1, wide), (done, 1, tensor.tensor.dtype.bits)))
+            self._book(hold, OUTWARD, job, outward)
+            self._note(hold, job.fills, (1, 4), outward)
+            moving += outward[:, ALONE] - outward[:, TRANSFERS] * hold.ways[OUTWARD].last_latency
+        if (credit or job.refills or job.counts(INWARD)) and not hold.accumulates:
+            inward = self._carry(hold, INWARD, tiles.number, tiles.sizes, ((tiles.counts, 1, wide), (first, -1, wide)))
+            self._book(hold, INWARD, job, inward)
+            self._note(hold, job.refills, (2, 5), inward)
+            moving += inward[:, ALONE]
+        return moving
+
+    def _carry(self, hold: HoldModel, direction: int, number: Ints, sizes: Ints, flows: tuple[tuple[Ints, int, int], ...],
+               ) -> Ints:
+        """Totals of transfers: (how many of each size, added or taken away, bits of an element)."""
+        way = hold.ways[direction]
+        total = np.zeros((len(self.bounds), TICKS + len(way.services)), dtype=np.int64)
+        for counts, sign, bits in flows:
+            carry(number, sizes, counts, bits, way.latency, way.services, sign, total)
+        return total
+
+    def _book(self, hold: HoldModel, direction: int, job: Job, total: Ints) -> None:
+        way = hold.ways[direction]
+        for loads, places in ((self.first, job.first), (self.mean, job.mean)):
+            for own, place in places:
+                if own == direction:
+                    station = way.stations[place]
+                    ticks = total[:, TICKS + place] * self.model.stations.all[station].unit
+                    share = self.parts if loads is self.first else self.parts // self.instances[way.sharers[place]]
+                    loads[station] += ticks * share
+
+    def _note(self, hold: HoldModel, asked: bool, kinds: tuple[int, int], total: Ints) -> None:
+        if asked and self.traffic is not None:
+            self.traffic[:, hold.hold.entry, hold.tensor, kinds[0]] = total[:, ELEMENTS]
+            self.traffic[:, hold.hold.entry, hold.tensor, kinds[1]] = total[:, BYTES]
