@@ -78,7 +78,7 @@ class BatchEstimator:
         multiply to more than 2**31.
         """
         table = self._table(bounds)
-        chosen = np.ascontiguousarray(np.broadcast_to(np.asarray(order), len(table)), dtype=np.int64)
+        chosen = np.broadcast_to(np.asarray(order), len(table)).astype(np.int64)
         if len(table) and not 0 <= int(chosen.min()) <= int(chosen.max()) < len(self.space.orders):
             raise ValueError(f"orders {chosen.min()} to {chosen.max()}; there are {len(self.space.orders)}, counted from 0")
         states = self._lay_out(table, chosen)[2]
@@ -100,8 +100,8 @@ class BatchEstimator:
             moved = np.zeros((len(rows[part]), *found.traffic.shape[1:]), dtype=np.int64) if traffic else None
             stride, digit, _ = self._lay_out(table[part], chosen[part])
             counted = Counted(self._model, table[part], chosen[part], stride, digit, [one.part(part) for one in images], moved)
-            bounds = Bounds(self._model, counted, states[own] == EVEN)
-            found.cycles[own], found.bound_by[own], found.fits[own] = bounds.cycles, bounds.bound_by, fits(self._model, counted)
+            limits = Bounds(self._model, counted, states[own] == EVEN)
+            found.cycles[own], found.bound_by[own], found.fits[own] = limits.cycles, limits.bound_by, fits(self._model, counted)
             if moved is not None:
                 found.traffic[own] = moved
         return found

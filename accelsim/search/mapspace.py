@@ -68,7 +68,7 @@ def mapspace(chip: Chip, operator: Operator, template: Mapping, orders: Sequence
                     for axis, loops in ((None, level.loops), *level.spatial) for loop in loops)
     faults = [unlocated((column.level,), f"[{column.dim}]: a flattened list has no table of tiles; give each dimension a loop")
               for column in columns if " " in column.dim]
-    faults += [unlocated(("operator", tensor.name), f"the axis '{axis.form}' is outside {tensor.name}; nothing can be counted of it")
+    faults += [unlocated(("operator", tensor.name), f"the axis '{axis.form}' is outside {tensor.name}: nothing to count")
                for tensor in operator.tensors for axis in tensor.axes if not axis.dims and not injective(axis, operator)]
     faults += [unlocated(("operator", operator.output.name), f"the axis '{axis.form}' of the output has fewer indices "
                          f"({axis.extent}) than its dimension") for axis in operator.output.axes
@@ -78,19 +78,19 @@ def mapspace(chip: Chip, operator: Operator, template: Mapping, orders: Sequence
     if faults:
         raise SpecError(faults)
     loose = _loosened(chip)
-    case = make_case(loose, operator, _witness(whole, operator))
+    case = make_case(loose, operator, _witness(whole, operator, columns))
     return Mapspace(chip, operator, template, columns, every, replace(case, chip=chip))
 
 
 def unsplit(space: Mapspace) -> tuple[bool, ...]:
     """Per loop of the nest whether it must not iterate: a reduction split over instances that nothing adds up."""
     loose, whole = _loosened(space.chip), with_native_step(space.chip, space.operator, space.template)
-    bounds = [loop.bound or 1 for loop in _loops(_witness(whole, space.operator))]
+    bounds = [loop.bound or 1 for loop in _loops(_witness(whole, space.operator, space.columns))]
     found = []
     for place, loop in enumerate(space.case.nest.loops):
         bad = False
         if loop.axis is not None and loop.entry < space.case.array_entry:
-            tried = [*bounds[:place], 2, *bounds[place + 1:]]
+            tried = [*bounds[:place], max(2, bounds[place]), *bounds[place + 1:]]
             try:
                 make_case(loose, space.operator, _with_bounds(whole, range(len(tried)), tried))
             except SpecError:
@@ -114,15 +114,14 @@ def _loops(mapping: Mapping) -> list[Loop]:
     return [loop for level in mapping.levels for loops in (level.loops, *(own for _, own in level.spatial)) for loop in loops]
 
 
-def _witness(template: Mapping, operator: Operator) -> Mapping:
-    """The mapping whose first loop of each dimension takes all of it: every tile of it is as small as tiles get."""
-    seen: set[str] = set()
-    bounds = []
-    for loop in _loops(template):
-        dim = loop.dims[0]
-        bounds.append(1 if dim in seen else operator.dims.get(dim, 1))
-        seen.add(dim)
-    return _with_bounds(template, range(len(bounds)), bounds)
+def _witness(whole: Mapping, operator: Operator, columns: tuple[Column, ...]) -> Mapping:
+    """The mapping whose first loop of each dimension takes all of it, a temporal one if there is any; a native step stays."""
+    first: dict[str, int] = {}
+    for place in sorted(range(len(columns)), key=lambda place: columns[place].axis is not None):
+        first.setdefault(columns[place].dim, place)
+    given = _loops(whole)
+    bounds = [operator.dims.get(column.dim, 1) if first[column.dim] == place else 1 for place, column in enumerate(columns)]
+    return _with_bounds(whole, range(len(given)), [*bounds, *(loop.bound or 1 for loop in given[len(columns):])])
 
 
 def _with_bounds(template: Mapping, order: Sequence[int], bounds: Sequence[int]) -> Mapping:

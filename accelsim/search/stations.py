@@ -170,7 +170,8 @@ class Stations:
                     slowest += station.setup_cycles + (0 if station.rate is None else Fraction(least) / station.rate + 1)
         for load in self.array:
             slowest += Fraction(8 * load.parts, TICKS * self.all[load.station].unit)
-        parts = TICKS * prod(count for entry in range(len(chip.levels) + 1) for _, count in chip.fanout(entry))
+        used = {(loop.entry, loop.axis) for loop in self.case.nest.loops if loop.axis and loop.entry < self.case.array_entry}
+        parts = TICKS * prod(dict(chip.fanout(entry + 1))[axis] for entry, axis in used)
         parts *= max((station.unit for station in self.all), default=1) * max((1, *self.case.slots.values()))
         if operator.macs * slowest * parts >= LIMIT:
             raise LimitExceeded(f"{operator.name}: {operator.macs:,} MACs on {chip.name} can take sums past 2**62 in the batch "
