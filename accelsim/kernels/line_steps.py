@@ -11,7 +11,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from accelsim.kernels.jit import kernel
+from accelsim.kernels.jit import INT, kernel
 
 Ints = NDArray[np.int64]
 
@@ -75,15 +75,15 @@ def lay_out(extent: Ints, loops: Ints, length: Ints, temporal: Ints, axis: Ints,
         states[row] = found
 
 
-@kernel(VOID(ROW, CUBE, ROW, ROW, TABLE, TABLE, TABLE, TABLE, ROW, TABLE, TABLE, CUBE, CUBE, CUBE, TABLE, TABLE))
+@kernel(VOID(ROW, CUBE, ROW, ROW, TABLE, TABLE, TABLE, TABLE, ROW, TABLE, TABLE, INT, TABLE, TABLE, TABLE, TABLE, TABLE))
 def count_steps(extent: Ints, loops: Ints, length: Ints, temporal: Ints, above: Ints, temporals: Ints, counted: Ints,
-                bounds: Ints, order: Ints, stride: Ints, digit: Ints, tiles: Ints, cut: Ints, wrapping: Ints, size: Ints,
-                edge: Ints) -> None:
+                bounds: Ints, order: Ints, stride: Ints, digit: Ints, depth: int, tiles: Ints, cut: Ints, wrapping: Ints,
+                size: Ints, edge: Ints) -> None:
     """Tiles per row, frame and line, for i temporal loops of the line that keep their iterations (the others are at 0).
 
     A *frame* says where tiles are looked at: ``above[frame, line]`` loops of the line are above, ``temporals[frame, line]``
     of them temporal, and the spatial ones with ``counted[frame, column]`` 1 are summed over (of the others only iteration
-    0 counts). With ``at`` = frame x lines + line: ``tiles[row, at, i]`` that exist; ``cut``: how many of them the edge cuts;
+    0 counts). With ``at`` = frame x lines + line: ``tiles[row, at x depth + i]`` that exist; ``cut``: how many of them the edge cuts;
     ``wrapping``: of how many an inner temporal loop has a second iteration. ``size``, ``edge`` [row, at]: elements of a whole
     tile and of the one that is cut (0: none). The others as in ``lay_out``.
     """
@@ -92,7 +92,7 @@ def count_steps(extent: Ints, loops: Ints, length: Ints, temporal: Ints, above: 
         for frame in range(above.shape[0]):
             for line in range(lines):
                 at, number, outermost, rest = frame * lines + line, above[frame, line], temporals[frame, line], 0
-                inner, innermost, seen, last = -1, -1, 0, -1
+                inner, innermost, seen, last, begin = -1, -1, 0, -1, at * depth
                 for i in range(number):  # the innermost temporal loop that iterates, the innermost digit that is not 0
                     loop = loops[order[row], line, i]
                     if temporal[loop] == 1 and bounds[row, loop] > 1:
@@ -113,9 +113,9 @@ def count_steps(extent: Ints, loops: Ints, length: Ints, temporal: Ints, above: 
                 if number == outermost:  # without instances tiles before the last one are the value of the outer digits
                     value = 0
                     for i in range(number + 1):
-                        tiles[row, at, i] = value + 1
-                        cut[row, at, i] = 1 if i > last and edge[row, at] > 0 else 0
-                        wrapping[row, at, i] = (value + 1 if i <= last else value) if i <= inner else 0
+                        tiles[row, begin + i] = value + 1
+                        cut[row, begin + i] = 1 if i > last and edge[row, at] > 0 else 0
+                        wrapping[row, begin + i] = (value + 1 if i <= last else value) if i <= inner else 0
                         if i < number:
                             loop = loops[order[row], line, i]
                             value = value * bounds[row, loop] + digit[row, loop]
@@ -137,6 +137,6 @@ def count_steps(extent: Ints, loops: Ints, length: Ints, temporal: Ints, above: 
                             second = free
                         if own > 0:
                             reached, whole = free, 0
-                    tiles[row, at, outer] = reached
-                    cut[row, at, outer] = whole if edge[row, at] > 0 else 0
-                    wrapping[row, at, outer] = second if innermost >= outer else 0
+                    tiles[row, begin + outer] = reached
+                    cut[row, begin + outer] = whole if edge[row, at] > 0 else 0
+                    wrapping[row, begin + outer] = second if innermost >= outer else 0

@@ -3,7 +3,7 @@
 Where every axis is plain, a tile is whole or cut along each line, so its size is a *mask*: one bit for each line that has
 an edge. Every step is a stay but those whose tile is that of the step before (of windows: shares elements with it), and
 that takes a loop of another line to advance and none of the tensor's to wrap. ``tiles``, ``cut``, ``wrapping``, ``size``,
-``edge`` are those of ``line_steps.count_steps``, and ``base`` is the frame x lines; ``plain`` and ``repeated`` are lists of
+``edge`` are those of ``line_steps.count_steps``, ``base`` is the frame x lines; ``plain`` and ``repeated`` are lists of
 lines that the tensor is indexed by one to one, and not at all.
 """
 
@@ -32,9 +32,9 @@ def masks(plain: Ints, base: int, size: Ints, edge: Ints, sizes: Ints, number: I
         number[row] = many
 
 
-@kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, ROW, ROW, ROW, INT, INT, CUBE, CUBE, CUBE, TABLE, ROW, TABLE))
+@kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, ROW, ROW, ROW, INT, INT, INT, TABLE, TABLE, TABLE, TABLE, ROW, TABLE))
 def plain_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of: Ints, kind: Ints, plain: Ints,
-                repeated: Ints, base: int, steps: int, tiles: Ints, cut: Ints, wrapping: Ints, edge: Ints, number: Ints,
+                repeated: Ints, base: int, steps: int, depth: int, tiles: Ints, cut: Ints, wrapping: Ints, edge: Ints, number: Ints,
                 counts: Ints) -> None:
     """``counts[row, mask]``: stays of a tensor whose axes are all plain, ``number[row]`` masks.
 
@@ -56,14 +56,12 @@ def plain_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_
             for mask in range(number[row]):
                 product, bit = 1, 1
                 for i in range(plain.shape[0]):
-                    at, outer = base + plain[i], outside[own_order, place, plain[i]]
-                    short = cut[row, at, outer]
-                    if edge[row, at] > 0:
+                    at = (base + plain[i]) * depth + outside[own_order, place, plain[i]]
+                    chosen = 0
+                    if number[row] > 1 and edge[row, base + plain[i]] > 0:
                         chosen = mask & bit
                         bit *= 2
-                    else:
-                        chosen = 0
-                    product *= short if chosen else tiles[row, at, outer] - short - wrapping[row, at, outer]
+                    product *= cut[row, at] if chosen else tiles[row, at] - cut[row, at] - wrapping[row, at]
                     if product == 0:
                         break
                 if product == 0:
@@ -71,15 +69,15 @@ def plain_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_
                 if scale == 0:
                     scale = 1
                     for i in range(repeated.shape[0]):
-                        at, outer = base + repeated[i], outside[own_order, place, repeated[i]]
-                        scale *= tiles[row, at, outer + 1] - tiles[row, at, outer] if repeated[i] == own else (
-                            tiles[row, at, outer])
+                        at = (base + repeated[i]) * depth + outside[own_order, place, repeated[i]]
+                        scale *= tiles[row, at + 1] - tiles[row, at] if repeated[i] == own else tiles[row, at]
                 counts[row, mask] += product * scale if own < 0 else -product * scale
 
 
-@kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, ROW, ROW, ROW, INT, INT, CUBE, CUBE, CUBE, TABLE, ROW, ROW, TABLE, TABLE, TABLE))
+@kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, ROW, ROW, ROW, INT, INT, INT, TABLE, TABLE, TABLE, TABLE, ROW, ROW, TABLE,
+             TABLE, TABLE))
 def different(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of: Ints, kind: Ints, plain: Ints,
-              repeated: Ints, base: int, steps: int, tiles: Ints, cut: Ints, wrapping: Ints, edge: Ints, extent: Ints,
+              repeated: Ints, base: int, steps: int, depth: int, tiles: Ints, cut: Ints, wrapping: Ints, edge: Ints, extent: Ints,
               number: Ints, stride: Ints, first: Ints, single: Ints) -> None:
     """``first[row, mask]``: different tiles of the output; ``single[row, mask]``: those of them that stay once.
 
@@ -94,27 +92,25 @@ def different(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of
                 outermost = place
         held = 1
         for i in range(repeated.shape[0]):
-            held *= tiles[row, base + repeated[i], 0]
+            held *= tiles[row, (base + repeated[i]) * depth]
         for mask in range(number[row]):
             every, once, bit = held, held if outermost == steps else 1, 1
             for i in range(plain.shape[0]):
-                at = base + plain[i]
-                outer, until = outside[own_order, outermost, plain[i]], outside[own_order, steps, plain[i]]
-                if edge[row, at] > 0 and mask & bit:
-                    every *= cut[row, at, until]
-                    once *= cut[row, at, outer]
-                else:
-                    every *= tiles[row, at, until] - cut[row, at, until]
-                    once *= tiles[row, at, outer] - cut[row, at, outer] - wrapping[row, at, outer]
-                if edge[row, at] > 0:
+                begin = (base + plain[i]) * depth
+                at, until = begin + outside[own_order, outermost, plain[i]], begin + outside[own_order, steps, plain[i]]
+                chosen = 0
+                if number[row] > 1 and edge[row, base + plain[i]] > 0:
+                    chosen = mask & bit
                     bit *= 2
+                every *= cut[row, until] if chosen else tiles[row, until] - cut[row, until]
+                once *= cut[row, at] if chosen else tiles[row, at] - cut[row, at] - wrapping[row, at]
             first[row, mask], single[row, mask] = every, once
 
 
-@kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, ROW, ROW, ROW, INT, INT, CUBE, CUBE, CUBE, TABLE, ROW, TABLE, ROW, CUBE, TABLE,
-             TABLE, TABLE, TABLE, TABLE, INT, TABLE, TABLE, TABLE, ROW, ROW))
+@kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, ROW, ROW, ROW, INT, INT, INT, TABLE, TABLE, TABLE, TABLE, ROW, TABLE, ROW,
+             CUBE, TABLE, TABLE, TABLE, TABLE, TABLE, INT, TABLE, TABLE, TABLE, ROW, ROW))
 def window_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of: Ints, kind: Ints, plain: Ints,
-                 repeated: Ints, base: int, steps: int, tiles: Ints, cut: Ints, wrapping: Ints, edge: Ints, masks_of: Ints,
+                 repeated: Ints, base: int, steps: int, depth: int, tiles: Ints, cut: Ints, wrapping: Ints, edge: Ints, masks_of: Ints,
                  sizes: Ints, windows: Ints, along: Ints, member: Ints, first: Ints, records_of: Ints, record: Ints,
                  settings: Ints, look: int, pairs: Ints, moved: Ints, counts: Ints, number: Ints, stays: Ints) -> None:
     """Fills of a tensor with windows: ``number[row]`` different ``moved[row, i]`` new elements, ``counts[row, i]`` of each.
@@ -142,14 +138,12 @@ def window_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line
             for mask in range(masks_of[row]):
                 product, bit = 1, 1
                 for i in range(plain.shape[0]):
-                    at, outer = base + plain[i], outside[own_order, place, plain[i]]
-                    short = cut[row, at, outer]
-                    if edge[row, at] > 0:
+                    at = (base + plain[i]) * depth + outside[own_order, place, plain[i]]
+                    chosen = 0
+                    if masks_of[row] > 1 and edge[row, base + plain[i]] > 0:
                         chosen = mask & bit
                         bit *= 2
-                    else:
-                        chosen = 0
-                    product *= short if chosen else tiles[row, at, outer] - short - wrapping[row, at, outer]
+                    product *= cut[row, at] if chosen else tiles[row, at] - cut[row, at] - wrapping[row, at]
                     if product == 0:
                         break
                 if product == 0:
@@ -157,9 +151,8 @@ def window_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line
                 if scale == 0:
                     scale, many = 1, 1
                     for i in range(repeated.shape[0]):
-                        at, outer = base + repeated[i], outside[own_order, place, repeated[i]]
-                        scale *= tiles[row, at, outer + 1] - tiles[row, at, outer] if repeated[i] == own else (
-                            tiles[row, at, outer])
+                        at = (base + repeated[i]) * depth + outside[own_order, place, repeated[i]]
+                        scale *= tiles[row, at + 1] - tiles[row, at] if repeated[i] == own else tiles[row, at]
                     pairs[0, 0], pairs[0, 1], pairs[0, 2] = 1, 1, 1
                     for i in range(windows.shape[0]):
                         setting, state = settings[row, windows[i]], look + 2 * along[own_order, place, windows[i]]

@@ -6,7 +6,6 @@ Mappings share few settings of an axis' loops, so each is walked once, tile by t
 from __future__ import annotations
 
 import numpy as np
-from numba import types
 
 from accelsim.kernels.jit import INT, kernel
 from accelsim.kernels.line_steps import CUBE, ROW, TABLE, Ints
@@ -50,7 +49,7 @@ def settings(bounds: Ints, order: Ints, columns: Ints, slots: Ints, setting: Int
     return number
 
 
-@kernel(types.UniTuple(INT, 2)(ROW, TABLE, INT, INT, INT, ROW))
+@kernel("UniTuple(int64, 2)(int64[::1], int64[:, ::1], int64, int64, int64, int64[::1])")
 def image(coefficient: Ints, tile: Ints, terms: int, place: int, extent: int, held: Ints) -> tuple[int, int]:
     """(size, shared with the step before) of one tile that starts at index ``place``, padding included.
 

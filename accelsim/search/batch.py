@@ -25,7 +25,10 @@ KINDS = ("fill_elements", "drain_elements", "refill_elements", "fill_bytes", "dr
 NO_CYCLES = 2**63 - 1
 """Cycles of a row that is no mapping of the chip: more than any mapping's."""
 
-CHUNK = 1024
+SETTINGS = 1 << 16
+"""Rows among which the tables of windows are shared."""
+
+CHUNK = 1 << 11
 """Rows that are taken through all sums at once: few enough to stay in a core's cache."""
 
 
@@ -81,30 +84,37 @@ class BatchEstimator:
         chosen = np.broadcast_to(np.asarray(order), len(table)).astype(np.int64)
         if len(table) and not 0 <= int(chosen.min()) <= int(chosen.max()) < len(self.space.orders):
             raise ValueError(f"orders {chosen.min()} to {chosen.max()}; there are {len(self.space.orders)}, counted from 0")
-        states = self._lay_out(table, chosen)[2]
+        entries, tensors = self._model.case.array_entry + 1, len(self._model.tensors)
+        found = BatchEstimate(np.zeros(len(table), dtype=np.bool_), np.zeros(len(table), dtype=np.bool_),
+                              np.full(len(table), NO_CYCLES, dtype=np.int64), np.full(len(table), -1, dtype=np.int64),
+                              self._model.bound_names,
+                              np.zeros((len(table) if traffic else 0, entries, tensors, len(KINDS)), dtype=np.int64))
+        for begin in range(0, len(table), SETTINGS):
+            part = slice(begin, begin + SETTINGS)
+            self._fill(found, table[part], chosen[part], begin)
+        return found
+
+    def _fill(self, found: BatchEstimate, table: NDArray[np.int64], order: NDArray[np.int64], begin: int) -> None:
+        """Estimates rows from ``begin`` on: those that are mappings, in chunks."""
+        stride, digit, states = self._lay_out(table, order)
         large = np.flatnonzero(states == TOO_LARGE)
         if len(large):
-            raise LimitExceeded(f"row {large[0]}: the bounds of one dimension multiply to more than {MOST_PRODUCT:,}")
-        legal = states <= EVEN
-        entries, tensors = self._model.case.array_entry + 1, len(self._model.tensors)
-        found = BatchEstimate(legal, np.zeros_like(legal), np.full(len(table), NO_CYCLES, dtype=np.int64),
-                              np.full(len(table), -1, dtype=np.int64), self._model.bound_names,
-                              np.zeros((len(table) if traffic else 0, entries, tensors, len(KINDS)), dtype=np.int64))
-        rows = np.flatnonzero(legal)
-        whole = len(rows) == len(table)
-        table, chosen = (table, chosen) if whole else (table[rows], chosen[rows])
-        images = [tensor.windows.images(table, chosen) for tensor in self._model.tensors]
-        for begin in range(0, len(rows), CHUNK):
-            part = slice(begin, begin + CHUNK)
-            own = part if whole else rows[part]
-            moved = np.zeros((len(rows[part]), *found.traffic.shape[1:]), dtype=np.int64) if traffic else None
-            stride, digit, _ = self._lay_out(table[part], chosen[part])
-            counted = Counted(self._model, table[part], chosen[part], stride, digit, [one.part(part) for one in images], moved)
-            limits = Bounds(self._model, counted, states[own] == EVEN)
-            found.cycles[own], found.bound_by[own], found.fits[own] = limits.cycles, limits.bound_by, fits(self._model, counted)
+            raise LimitExceeded(f"row {begin + large[0]}: the bounds of one dimension multiply to more than {MOST_PRODUCT:,}")
+        rows = np.flatnonzero(states <= EVEN)
+        if len(rows) < len(table):
+            table, order, stride, digit, states = table[rows], order[rows], stride[rows], digit[rows], states[rows]
+        images = [tensor.windows.images(table, order) for tensor in self._model.tensors]
+        for first in range(0, len(rows), CHUNK):
+            part = slice(first, first + CHUNK)
+            own = begin + rows[part]
+            moved = np.zeros((len(own), *found.traffic.shape[1:]), dtype=np.int64) if len(found.traffic) else None
+            counted = Counted(self._model, table[part], order[part], stride[part], digit[part],
+                              [one.part(part) for one in images], moved)
+            limits = Bounds(self._model, counted, states[part] == EVEN)
+            found.legal[own], found.fits[own] = True, fits(self._model, counted)
+            found.cycles[own], found.bound_by[own] = limits.cycles, limits.bound_by
             if moved is not None:
                 found.traffic[own] = moved
-        return found
 
     def _lay_out(self, bounds: NDArray[np.int64], order: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
         """Strides and digits of the last position, and what each row is (``kernels.line_steps``)."""

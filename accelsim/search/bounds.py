@@ -33,11 +33,12 @@ def service(way: Way, place: int, payload: Ints) -> Ints:
     row = way.services[place]
     if row[RATE] == 0:
         return np.zeros_like(payload)
-    carried = np.maximum(payload, row[LEAST])
+    carried = payload if row[LEAST] == 0 else np.maximum(payload, row[LEAST])
     if row[GRAIN] > 1:
         carried = ceil_div(carried, row[GRAIN]) * row[GRAIN]
     ticks = carried * row[PER_BYTE]
-    return np.where(payload > 0, ticks if row[RATE] == 1 else ceil_div(ticks, row[RATE]), 0)
+    ticks = ticks if row[RATE] == 1 else ceil_div(ticks, row[RATE])
+    return ticks if row[LEAST] == 0 else np.where(payload > 0, ticks, 0)
 
 
 def alone(way: Way, size: Ints, bits: int) -> Ints:
@@ -131,12 +132,12 @@ class Bounds:
     def _stations(self) -> None:
         """Work / rate of the busiest instance, which is the first or as busy as the mean, between what must be."""
         model, counted, stations = self.model, self.counted, self.model.stations
-        first_drain = np.where(counted.parts > 1, 0, self.prologue) + model.case.interval_cycles + stations.skew
+        first_drain = (np.where(counted.parts > 1, 0, self.prologue) if model.spatial[-1] else self.prologue) + model.case.interval_cycles + stations.skew
         sizes = array_bytes(model, counted)
         taken = [np.zeros(len(self.even), dtype=np.bool_) for _ in stations.all]
         for load in stations.array:
             size = sizes[load.tensor][load.writes]
-            share = size * load.parts * (counted.parts // counted.instances[load.sharers])
+            share = size * load.parts * counted.shares(load.sharers)
             counted.first[load.station] += share
             counted.mean[load.station] += share
             taken[load.station] |= size > 0
@@ -145,7 +146,9 @@ class Bounds:
             busy = np.maximum(counted.first[number], counted.mean[number])
             head = np.minimum(station.fill_head, station.drain_head + first_drain)
             ends = np.where(taken[number], min(station.tail, stations.after_step), head + station.tail)
-            cycles = (ceil_div(busy, counted.parts * station.unit) + 15 >> 4) + ends
+            unit = counted.parts * station.unit
+            whole = busy if isinstance(unit, int) and unit == 1 else ceil_div(busy, unit)
+            cycles = (whole + 15 >> 4) + ends
             found.append(np.where(busy > 0, cycles, 0))
             if station.loaded:
                 self._larger(found[number], 1 + number)
@@ -192,7 +195,7 @@ def array_bytes(model: Model, counted: Counted) -> list[tuple[Ints, Ints]]:
         indexed, always, first = np.full_like(nothing, tensor.whole), np.ones_like(nothing), np.ones_like(nothing)
         for line in tensor.repeated:
             always = always * counted.steps_of(tensor.touching, line)
-            first = first * counted.tiles[:, tensor.touching * counted.lines + line, 0]
+            first = first * counted.tiles[:, (tensor.touching * counted.lines + line) * counted.depth]
         for window in range(len(tensor.windows.axes)):
             images = counted.images[number]
             indexed = indexed * images.touched[images.settings[:, window]]
@@ -230,11 +233,11 @@ def fits(model: Model, counted: Counted) -> Flags:
         if count is None:
             elements = ceil_div(np.full(len(found), tensor.tensor.elements), counted.product(hold.spread))
         else:
-            frame, look, _ = hold.jobs[0]
-            elements = counted.size[:, [frame * counted.lines + line for line in tensor.plain]].prod(axis=1)
+            look = hold.jobs[0][1]
+            elements = count.plain_tile
             for window in range(len(tensor.windows.axes)):
                 images = counted.images[hold.tensor]
-                elements *= images.largest[images.settings[:, window], look]
+                elements = elements * images.largest[images.settings[:, window], look]
         if hold.memory is None:
             found &= elements <= array.registers * array.pe_count
             continue

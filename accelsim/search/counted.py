@@ -24,7 +24,8 @@ WINDOW_SIZES = 128
 @dataclass
 class HoldCount:
     """Of the instance whose spatial iterations are 0, each int64[rows]: elements of the first tile, of the last and of the
-    smallest fill or drain; stays; and cycles of all transfers one after another (drains until they are through).
+    smallest fill or drain; stays; cycles of all transfers one after another (drains until they are through); and elements of
+    a whole tile along the plain lines.
     """
 
     first_tile: Ints
@@ -32,16 +33,21 @@ class HoldCount:
     least_tile: Ints
     stays: Ints
     moving: Ints
+    plain_tile: Ints
 
 
 @dataclass(frozen=True)
 class _Sizes:
-    """Different tiles of each row and how many stays each has; ``number[row]`` of them, ``stays`` in all."""
+    """Different tiles of each row and how many stays each has; ``number[row]`` of them, ``stays`` in all.
+
+    ``plain_tile``: elements of a whole tile along the plain lines.
+    """
 
     number: Ints
     sizes: Ints
     counts: Ints
     stays: Ints
+    plain_tile: Ints
 
 
 class Counted:
@@ -59,13 +65,14 @@ class Counted:
         nest, rows = model.nest, len(bounds)
         self.stride, self.lines = stride, len(nest.extent)
         shape = (rows, len(nest.above) * self.lines)
-        steps = (*shape, int(nest.temporals.max(initial=0)) + int(nest.above.max(initial=0)) + 1)
-        self.tiles, self.cut, self.wrapping = (np.empty(steps, dtype=np.int64) for _ in range(3))
+        self.depth = int(nest.temporals.max(initial=0)) + 1
+        self.tiles, self.cut, self.wrapping = (np.empty((rows, shape[1] * self.depth), dtype=np.int64) for _ in range(3))
         self.size, self.edge = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
         count_steps(nest.extent, nest.loops, nest.length, nest.temporal, nest.above, nest.temporals, nest.counted, bounds,
-                    order, stride, digit, self.tiles, self.cut, self.wrapping, self.size, self.edge)
+                    order, stride, digit, self.depth, self.tiles, self.cut, self.wrapping, self.size, self.edge)
         self.instances = [self.product(places) for places in model.spatial]
-        self.parts = self.instances[-1]
+        self.parts: Ints | int = self.instances[-1] if model.spatial[-1] else 1
+        self._shares: dict[int, Ints | int] = {}
         self.first = [np.zeros(rows, dtype=np.int64) for _ in model.stations.all]
         self.mean = [np.zeros(rows, dtype=np.int64) for _ in model.stations.all]
         self.holds = [None if hold.home else self._hold(hold) for hold in model.holds]
@@ -83,7 +90,13 @@ class Counted:
 
     def steps_of(self, frame: int, line: int) -> Ints:
         """All tiles of a line in a frame."""
-        return self.tiles[:, frame * self.lines + line, self.model.nest.temporals[frame, line]]
+        return self.tiles[:, (frame * self.lines + line) * self.depth + self.model.nest.temporals[frame, line]]
+
+    def shares(self, entry: int) -> Ints | int:
+        """How many of the array's instances there are to one of an entry: the parts of its load in which that of all counts."""
+        if entry not in self._shares:
+            self._shares[entry] = self.parts // self.instances[entry] if self.model.spatial[-1] else 1
+        return self._shares[entry]
 
     def _hold(self, hold: HoldModel) -> HoldCount:
         tensor, found = self.model.tensors[hold.tensor], None
@@ -104,14 +117,15 @@ class Counted:
     def _tiles(self, tensor: TensorModel, hold: HoldModel, frame: int, look: int) -> _Sizes:
         nest, rows, base = self.model.nest, len(self.bounds), frame * self.lines
         number, stays = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64)
-        sizes = np.zeros((rows, 1 << len(tensor.plain)), dtype=np.int64)
+        cut_lines = [line for line in tensor.plain if self.edge[:, base + line].any()]
+        sizes = np.zeros((rows, 1 << len(cut_lines)), dtype=np.int64)
         masks(tensor.plain, base, self.size, self.edge, sizes, number)
-        where = (self.bounds, self.order, nest.advancing, nest.outside, nest.line_of, tensor.kind, tensor.plain,
-                 tensor.repeated, base, int(nest.steps[frame]), self.tiles, self.cut, self.wrapping, self.edge)
+        where = (self.bounds, self.order, nest.advancing, nest.outside, nest.line_of, tensor.kind, tensor.plain, tensor.repeated,
+                 base, int(nest.steps[frame]), self.depth, self.tiles, self.cut, self.wrapping, self.edge)
         if not tensor.windows.axes:
             counts = np.zeros_like(sizes)
             plain_stays(*where, number, counts)
-            return _Sizes(number, sizes, counts, counts.sum(axis=1))
+            return _Sizes(number, sizes, counts, counts.sum(axis=1) if counts.shape[1] > 1 else counts[:, 0], sizes[:, 0])
         windows, images = tensor.windows, self.images[hold.tensor]
         pairs = np.empty((int(images.number.max(initial=1)) ** len(windows.axes), 3), dtype=np.int64)
         many, room = np.empty(rows, dtype=np.int64), WINDOW_SIZES
@@ -121,31 +135,32 @@ class Counted:
                          images.number, images.record, images.settings, look * windows.states, pairs, moved, counts, many,
                          stays)
             if int(many.min(initial=0)) >= 0:
-                return _Sizes(many, moved, counts, stays)
+                return _Sizes(many, moved, counts, stays, sizes[:, 0])
             room *= 4
 
     def _count(self, tensor: TensorModel, frame: int, look: int, tiles: _Sizes, moving: Ints) -> HoldCount:
-        columns = [frame * self.lines + line for line in tensor.plain]
-        first_tile = self.size[:, columns].prod(axis=1)
-        last_tile = np.ones_like(first_tile)
-        for line, at in zip(tensor.plain, columns, strict=True):
-            ends = self.cut[:, at, self.model.nest.temporals[frame, line]] > 0
-            last_tile *= np.where(ends, self.edge[:, at], self.size[:, at])
-        stays = tiles.stays
+        first_tile = last_tile = tiles.plain_tile
         if tensor.windows.axes:
             images = self.images[self.model.tensors.index(tensor)]
             for window in range(len(tensor.windows.axes)):
-                first_tile *= images.record[images.first[images.settings[:, window], look * tensor.windows.states], 0]
-            return HoldCount(first_tile, last_tile, first_tile, stays + (first_tile == 0), moving)
-        least = np.where(tiles.counts > 0, tiles.sizes, np.iinfo(np.int64).max).min(axis=1)
-        return HoldCount(first_tile, last_tile, least, stays, moving)
+                first_tile = first_tile * images.record[images.first[images.settings[:, window], look * tensor.windows.states], 0]
+            return HoldCount(first_tile, first_tile, first_tile, tiles.stays + (first_tile == 0), moving, tiles.plain_tile)
+        least = tiles.plain_tile
+        if tiles.sizes.shape[1] > 1:
+            least = np.where(tiles.counts > 0, tiles.sizes, np.iinfo(np.int64).max).min(axis=1)
+            last_tile = np.ones_like(first_tile)
+            for line in tensor.plain:
+                at = frame * self.lines + line
+                ends = self.cut[:, at * self.depth + self.model.nest.temporals[frame, line]] > 0
+                last_tile *= np.where(ends, self.edge[:, at], self.size[:, at])
+        return HoldCount(first_tile, last_tile, least, tiles.stays, moving, tiles.plain_tile)
 
     def _output(self, hold: HoldModel, tensor: TensorModel, frame: int, job: Job, tiles: _Sizes, *, credit: bool) -> Ints:
         """Drains and refills: each tile's last stay ends finished, unless instances share its sum or a memory adds it up."""
         nest, wide = self.model.nest, self.model.case.operator.accumulator.bits
         first, single = np.zeros_like(tiles.counts), np.zeros_like(tiles.counts)
         different(self.bounds, self.order, nest.advancing, nest.outside, nest.line_of, tensor.kind, tensor.plain,
-                  tensor.repeated, frame * self.lines, int(nest.steps[frame]), self.tiles, self.cut, self.wrapping, self.edge,
+                  tensor.repeated, frame * self.lines, int(nest.steps[frame]), self.depth, self.tiles, self.cut, self.wrapping, self.edge,
                   nest.extent, tiles.number, self.stride, first, single)
         moving = np.zeros(len(self.bounds), dtype=np.int64)
         if credit or job.fills or job.counts(OUTWARD):
@@ -180,8 +195,7 @@ class Counted:
                 if own == direction:
                     station = way.stations[place]
                     ticks = total[:, TICKS + place] * self.model.stations.all[station].unit
-                    share = self.parts if loads is self.first else self.parts // self.instances[way.sharers[place]]
-                    loads[station] += ticks * share
+                    loads[station] += ticks * (self.parts if loads is self.first else self.shares(way.sharers[place]))
 
     def _note(self, hold: HoldModel, asked: bool, kinds: tuple[int, int], total: Ints) -> None:
         if asked and self.traffic is not None:

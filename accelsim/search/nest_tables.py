@@ -68,7 +68,8 @@ def nest_tables(space: Mapspace, frames: Frames) -> NestTables:
     outside = [[[sum(loops[place].line == line for place in order[:number]) for line in lines]
                 for number in range(len(order) + 1)] for order in advancing]
     axes: dict[tuple[int, str], int] = {}
-    rooms, axis_of = [], []
+    rooms: list[int] = []
+    axis_of: list[int] = []
     for loop in loops:
         if loop.axis is None:
             axis_of.append(-1)

@@ -60,10 +60,10 @@ class Windows:
         setting = np.zeros((rows, len(self.axes)), dtype=np.int64)
         first_rows = []
         for number, lines in enumerate(self.lines):
-            own, first_row = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
+            chosen, first_row = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
             slots = np.full(1 << max(4, (2 * rows).bit_length()), -1, dtype=np.int64)
-            here = settings(bounds, order, np.flatnonzero(np.isin(self.nest.line_of, lines)), slots, own, first_row)
-            setting[:, number] = own + made
+            here = settings(bounds, order, np.flatnonzero(np.isin(self.nest.line_of, lines)), slots, chosen, first_row)
+            setting[:, number] = chosen + made
             first_rows.append(first_row[:here])
             made += here
         first, count = np.zeros((made, columns), dtype=np.int64), np.zeros((made, columns), dtype=np.int64)
@@ -73,10 +73,10 @@ class Windows:
         for axis, temporals, own_rows in zip(self.axes, self._temporals, first_rows, strict=True):
             until = -1
             while until < 0:
-                here = slice(begin, begin + len(own_rows))
-                touched[here] = 0
-                until = self._walk(axis, temporals, bounds, order, own_rows, used, first[here], count[here], record,
-                                   largest[here], touched[here])
+                own = slice(begin, begin + len(own_rows))
+                touched[own] = 0
+                until = self._walk(axis, temporals, bounds, order, own_rows, used, first[own], count[own], record, largest[own],
+                                   touched[own])
                 if until < 0:
                     record = np.concatenate([record, np.zeros_like(record)])
             used, begin = until, begin + len(own_rows)
