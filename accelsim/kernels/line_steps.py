@@ -83,9 +83,9 @@ def count_steps(extent: Ints, loops: Ints, length: Ints, temporal: Ints, above: 
 
     A *frame* says where tiles are looked at: ``above[frame, line]`` loops of the line are above, ``temporals[frame, line]``
     of them temporal, and the spatial ones with ``counted[frame, column]`` 1 are summed over (of the others only iteration
-    0 counts). With ``at`` = frame x lines + line: ``tiles[row, at x depth + i]`` that exist; ``cut``: how many of them the edge cuts;
-    ``wrapping``: of how many an inner temporal loop has a second iteration. ``size``, ``edge`` [row, at]: elements of a whole
-    tile and of the one that is cut (0: none). The others as in ``lay_out``.
+    0 counts). With ``at`` = frame x lines + line: ``tiles[row, at x depth + i]`` that exist; ``cut``: how many of them the
+    edge cuts; ``wrapping``: of how many an inner temporal loop has a second iteration. ``size``, ``edge`` [row, at]: elements
+    of a whole tile and of the one that is cut (0: none). The others as in ``lay_out``.
     """
     lines = extent.shape[0]
     for row in range(bounds.shape[0]):

@@ -32,46 +32,75 @@ def masks(plain: Ints, base: int, size: Ints, edge: Ints, sizes: Ints, number: I
         number[row] = many
 
 
-@kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, ROW, ROW, ROW, INT, INT, INT, TABLE, TABLE, TABLE, TABLE, ROW, TABLE))
+@kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, TABLE, TABLE, TABLE, ROW, ROW, ROW, ROW, INT, TABLE, TABLE, TABLE, TABLE, TABLE,
+             TABLE, CUBE, CUBE, CUBE))
 def plain_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of: Ints, kind: Ints, plain: Ints,
-                repeated: Ints, base: int, steps: int, depth: int, tiles: Ints, cut: Ints, wrapping: Ints, edge: Ints, number: Ints,
-                counts: Ints) -> None:
-    """``counts[row, mask]``: stays of a tensor whose axes are all plain, ``number[row]`` masks.
+                repeated: Ints, plains: Ints, repeats: Ints, frame: Ints, steps: Ints, depth: int, tiles: Ints, cut: Ints,
+                wrapping: Ints, size: Ints, edge: Ints, number: Ints, sizes: Ints, counts: Ints, summary: Ints) -> None:
+    """Stays in several looks, each at a tensor whose axes are all plain.
 
-    ``advancing[order, place]``: all temporal loops, outermost first, ``steps`` of them above the tile; ``outside[order,
-    place, line]``: how many of the line stand before the place; ``line_of`` [column]; ``kind`` [line]: 0 if repeated.
+    Per look: ``kind[look, line]``, 0 if repeated; ``plain`` and ``repeated`` [look, i], ``plains`` and ``repeats`` of them;
+    its ``frame``, and ``steps``: places above the tile. ``advancing[order, place]``: all temporal loops, outermost first;
+    ``outside[order, place, line]``: how many of the line stand before the place; ``line_of`` [column].
+
+    Fills ``number[look, row]`` of masks, ``sizes[look, row, mask]`` in elements, ``counts[look, row, mask]`` of stays, and
+    ``summary[look, row]``: stays of all masks, the smallest size that stays, the size of the last tile of all loops.
     """
+    lines = kind.shape[1]
     for row in range(bounds.shape[0]):
         own_order = order[row]
-        for mask in range(number[row]):
-            counts[row, mask] = 0
-        for place in range(steps, -1, -1):  # all steps, then those that move nothing
-            own = -1
-            if place < steps:
-                loop = advancing[own_order, place]
-                own = line_of[loop]
-                if bounds[row, loop] == 1 or kind[own] != 0:
-                    continue
-            scale = 0
-            for mask in range(number[row]):
-                product, bit = 1, 1
-                for i in range(plain.shape[0]):
-                    at = (base + plain[i]) * depth + outside[own_order, place, plain[i]]
-                    chosen = 0
-                    if number[row] > 1 and edge[row, base + plain[i]] > 0:
-                        chosen = mask & bit
-                        bit *= 2
-                    product *= cut[row, at] if chosen else tiles[row, at] - cut[row, at] - wrapping[row, at]
+        for look in range(frame.shape[0]):
+            many, last, base = 1, 1, frame[look] * lines
+            sizes[look, row, 0] = 1
+            for i in range(plains[look]):
+                at = base + plain[look, i]
+                whole, short = size[row, at], edge[row, at]
+                if short == 0:
+                    last *= whole
+                else:
+                    last *= short if cut[row, at * depth + outside[own_order, steps[look], plain[look, i]]] > 0 else whole
+                    for mask in range(many):
+                        sizes[look, row, many + mask] = sizes[look, row, mask] * short
+                for mask in range(many):
+                    sizes[look, row, mask] *= whole
+                if short > 0:
+                    many *= 2
+            number[look, row] = many
+            for mask in range(many):
+                counts[look, row, mask] = 0
+            for place in range(steps[look], -1, -1):  # all steps, then those that move nothing
+                own = -1
+                if place < steps[look]:
+                    loop = advancing[own_order, place]
+                    own = line_of[loop]
+                    if bounds[row, loop] == 1 or kind[look, own] != 0:
+                        continue
+                scale = 0
+                for mask in range(many):
+                    product, bit = 1, 1
+                    for i in range(plains[look]):
+                        at = (base + plain[look, i]) * depth + outside[own_order, place, plain[look, i]]
+                        chosen = 0
+                        if many > 1 and edge[row, base + plain[look, i]] > 0:
+                            chosen = mask & bit
+                            bit *= 2
+                        product *= cut[row, at] if chosen else tiles[row, at] - cut[row, at] - wrapping[row, at]
+                        if product == 0:
+                            break
                     if product == 0:
-                        break
-                if product == 0:
-                    continue
-                if scale == 0:
-                    scale = 1
-                    for i in range(repeated.shape[0]):
-                        at = (base + repeated[i]) * depth + outside[own_order, place, repeated[i]]
-                        scale *= tiles[row, at + 1] - tiles[row, at] if repeated[i] == own else tiles[row, at]
-                counts[row, mask] += product * scale if own < 0 else -product * scale
+                        continue
+                    if scale == 0:
+                        scale = 1
+                        for i in range(repeats[look]):
+                            at = (base + repeated[look, i]) * depth + outside[own_order, place, repeated[look, i]]
+                            scale *= tiles[row, at + 1] - tiles[row, at] if repeated[look, i] == own else tiles[row, at]
+                    counts[look, row, mask] += product * scale if own < 0 else -product * scale
+            stays, least = 0, sizes[look, row, 0]
+            for mask in range(many):
+                stays += counts[look, row, mask]
+                if counts[look, row, mask] > 0 and sizes[look, row, mask] < least:
+                    least = sizes[look, row, mask]
+            summary[look, row, 0], summary[look, row, 1], summary[look, row, 2] = stays, least, last
 
 
 @kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, ROW, ROW, ROW, INT, INT, INT, TABLE, TABLE, TABLE, TABLE, ROW, ROW, TABLE,
@@ -110,9 +139,9 @@ def different(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of
 @kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, ROW, ROW, ROW, INT, INT, INT, TABLE, TABLE, TABLE, TABLE, ROW, TABLE, ROW,
              CUBE, TABLE, TABLE, TABLE, TABLE, TABLE, INT, TABLE, TABLE, TABLE, ROW, ROW))
 def window_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of: Ints, kind: Ints, plain: Ints,
-                 repeated: Ints, base: int, steps: int, depth: int, tiles: Ints, cut: Ints, wrapping: Ints, edge: Ints, masks_of: Ints,
-                 sizes: Ints, windows: Ints, along: Ints, member: Ints, first: Ints, records_of: Ints, record: Ints,
-                 settings: Ints, look: int, pairs: Ints, moved: Ints, counts: Ints, number: Ints, stays: Ints) -> None:
+                 repeated: Ints, base: int, steps: int, depth: int, tiles: Ints, cut: Ints, wrapping: Ints, edge: Ints,
+                 masks_of: Ints, sizes: Ints, windows: Ints, along: Ints, member: Ints, first: Ints, records_of: Ints,
+                 record: Ints, settings: Ints, look: int, pairs: Ints, moved: Ints, counts: Ints, number: Ints, stays: Ints) -> None:
     """Fills of a tensor with windows: ``number[row]`` different ``moved[row, i]`` new elements, ``counts[row, i]`` of each.
 
     ``stays[row]``: tiles that are not the one before. ``number`` is -1 where ``moved`` has too few columns, a power of two of

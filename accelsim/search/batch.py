@@ -100,20 +100,20 @@ class BatchEstimator:
         large = np.flatnonzero(states == TOO_LARGE)
         if len(large):
             raise LimitExceeded(f"row {begin + large[0]}: the bounds of one dimension multiply to more than {MOST_PRODUCT:,}")
-        rows = np.flatnonzero(states <= EVEN)
-        if len(rows) < len(table):
+        rows, many = np.flatnonzero(states <= EVEN), len(table)
+        if len(rows) < many:
             table, order, stride, digit, states = table[rows], order[rows], stride[rows], digit[rows], states[rows]
         images = [tensor.windows.images(table, order) for tensor in self._model.tensors]
         for first in range(0, len(rows), CHUNK):
             part = slice(first, first + CHUNK)
-            own = begin + rows[part]
-            moved = np.zeros((len(own), *found.traffic.shape[1:]), dtype=np.int64) if len(found.traffic) else None
+            own = slice(begin + first, begin + first + CHUNK) if len(rows) == many else begin + rows[part]
+            moved = found.traffic[own] if len(found.traffic) else None  # where all are legal, the rows themselves
             counted = Counted(self._model, table[part], order[part], stride[part], digit[part],
                               [one.part(part) for one in images], moved)
             limits = Bounds(self._model, counted, states[part] == EVEN)
             found.legal[own], found.fits[own] = True, fits(self._model, counted)
             found.cycles[own], found.bound_by[own] = limits.cycles, limits.bound_by
-            if moved is not None:
+            if moved is not None and len(rows) < many:
                 found.traffic[own] = moved
 
     def _lay_out(self, bounds: NDArray[np.int64], order: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:

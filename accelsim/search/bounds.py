@@ -132,7 +132,8 @@ class Bounds:
     def _stations(self) -> None:
         """Work / rate of the busiest instance, which is the first or as busy as the mean, between what must be."""
         model, counted, stations = self.model, self.counted, self.model.stations
-        first_drain = (np.where(counted.parts > 1, 0, self.prologue) if model.spatial[-1] else self.prologue) + model.case.interval_cycles + stations.skew
+        first_out = np.where(counted.parts > 1, 0, self.prologue) if model.spatial[-1] else self.prologue
+        first_drain = first_out + model.case.interval_cycles + stations.skew
         sizes = array_bytes(model, counted)
         taken = [np.zeros(len(self.even), dtype=np.bool_) for _ in stations.all]
         for load in stations.array:

@@ -40,13 +40,16 @@ class HoldCount:
 class _Sizes:
     """Different tiles of each row and how many stays each has; ``number[row]`` of them, ``stays`` in all.
 
-    ``plain_tile``: elements of a whole tile along the plain lines.
+    ``least``, ``last``: elements of the smallest that stays and of the last, of tensors without windows; ``plain_tile``: of a
+    whole tile along the plain lines.
     """
 
     number: Ints
     sizes: Ints
     counts: Ints
     stays: Ints
+    least: Ints
+    last: Ints
     plain_tile: Ints
 
 
@@ -75,7 +78,8 @@ class Counted:
         self._shares: dict[int, Ints | int] = {}
         self.first = [np.zeros(rows, dtype=np.int64) for _ in model.stations.all]
         self.mean = [np.zeros(rows, dtype=np.int64) for _ in model.stations.all]
-        self.holds = [None if hold.home else self._hold(hold) for hold in model.holds]
+        self._plain = self._plain_stays()
+        self.holds = [None if hold.home else self._hold(number, hold) for number, hold in enumerate(model.holds)]
 
     def product(self, places: list[int]) -> Ints:
         """The product of some loops' bounds."""
@@ -98,10 +102,26 @@ class Counted:
             self._shares[entry] = self.parts // self.instances[entry] if self.model.spatial[-1] else 1
         return self._shares[entry]
 
-    def _hold(self, hold: HoldModel) -> HoldCount:
+    def _plain_stays(self) -> list[_Sizes]:
+        """The stays of all tensors without windows at once, so that a row's steps are read once."""
+        nest, looks, rows = self.model.nest, self.model.plain_looks, len(self.bounds)
+        ragged = (self.edge.max(axis=0, initial=0) > 0).tolist()
+        most = max((sum(ragged[frame * self.lines + line] for line in plain if line >= 0)
+                    for frame, plain in zip(looks.frame, looks.plain, strict=True)), default=0)
+        number = np.empty((len(looks.frame), rows), dtype=np.int64)
+        sizes, counts = (np.zeros((len(looks.frame), rows, 1 << most), dtype=np.int64) for _ in range(2))
+        summary = np.empty((len(looks.frame), rows, 3), dtype=np.int64)
+        plain_stays(self.bounds, self.order, nest.advancing, nest.outside, nest.line_of, looks.kind, looks.plain, looks.repeated,
+                    looks.plains, looks.repeats, looks.frame, looks.steps, self.depth, self.tiles, self.cut, self.wrapping,
+                    self.size, self.edge, number, sizes, counts, summary)
+        return [_Sizes(number[look], sizes[look], counts[look], summary[look, :, 0], summary[look, :, 1], summary[look, :, 2],
+                       sizes[look, :, 0]) for look in range(len(looks.frame))]
+
+    def _hold(self, number: int, hold: HoldModel) -> HoldCount:
         tensor, found = self.model.tensors[hold.tensor], None
-        for frame, look, job in hold.jobs:
-            tiles = self._tiles(tensor, hold, frame, look)
+        for place, (frame, look, job) in enumerate(hold.jobs):
+            tiles = (self._windowed(tensor, hold, frame, look) if tensor.windows.axes
+                     else self._plain[self.model.plain_looks.number[number, place]])
             if tensor.tensor.role is not Role.OUTPUT:
                 inward = self._carry(hold, INWARD, tiles.number, tiles.sizes, ((tiles.counts, 1, tensor.tensor.dtype.bits),))
                 self._book(hold, INWARD, job, inward)
@@ -110,58 +130,45 @@ class Counted:
             else:
                 moving = self._output(hold, tensor, frame, job, tiles, credit=found is None)
             if found is None:  # the first job is that of the first instance
-                found = self._count(tensor, frame, look, tiles, moving)
+                found = self._count(tensor, hold, look, tiles, moving)
         assert found is not None, "a hold away from home has a job"
         return found
 
-    def _tiles(self, tensor: TensorModel, hold: HoldModel, frame: int, look: int) -> _Sizes:
+    def _windowed(self, tensor: TensorModel, hold: HoldModel, frame: int, look: int) -> _Sizes:
         nest, rows, base = self.model.nest, len(self.bounds), frame * self.lines
-        number, stays = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64)
-        cut_lines = [line for line in tensor.plain if self.edge[:, base + line].any()]
-        sizes = np.zeros((rows, 1 << len(cut_lines)), dtype=np.int64)
-        masks(tensor.plain, base, self.size, self.edge, sizes, number)
-        where = (self.bounds, self.order, nest.advancing, nest.outside, nest.line_of, tensor.kind, tensor.plain, tensor.repeated,
-                 base, int(nest.steps[frame]), self.depth, self.tiles, self.cut, self.wrapping, self.edge)
-        if not tensor.windows.axes:
-            counts = np.zeros_like(sizes)
-            plain_stays(*where, number, counts)
-            return _Sizes(number, sizes, counts, counts.sum(axis=1) if counts.shape[1] > 1 else counts[:, 0], sizes[:, 0])
         windows, images = tensor.windows, self.images[hold.tensor]
+        masks_of, number, stays = (np.empty(rows, dtype=np.int64) for _ in range(3))
+        sizes = np.zeros((rows, 1 << len(tensor.plain)), dtype=np.int64)
+        masks(tensor.plain, base, self.size, self.edge, sizes, masks_of)
         pairs = np.empty((int(images.number.max(initial=1)) ** len(windows.axes), 3), dtype=np.int64)
-        many, room = np.empty(rows, dtype=np.int64), WINDOW_SIZES
+        room = WINDOW_SIZES
         while True:
-            moved, counts = np.zeros((rows, room), dtype=np.int64), np.zeros((rows, room), dtype=np.int64)
-            window_stays(*where, number, sizes, np.arange(len(windows.axes)), windows.along, windows.member, images.first,
-                         images.number, images.record, images.settings, look * windows.states, pairs, moved, counts, many,
+            moved, counts = (np.zeros((rows, room), dtype=np.int64) for _ in range(2))
+            window_stays(self.bounds, self.order, nest.advancing, nest.outside, nest.line_of, tensor.kind, tensor.plain,
+                         tensor.repeated, base, int(nest.steps[frame]), self.depth, self.tiles, self.cut, self.wrapping,
+                         self.edge, masks_of, sizes, np.arange(len(windows.axes)), windows.along, windows.member, images.first,
+                         images.number, images.record, images.settings, look * windows.states, pairs, moved, counts, number,
                          stays)
-            if int(many.min(initial=0)) >= 0:
-                return _Sizes(many, moved, counts, stays, sizes[:, 0])
+            if int(number.min(initial=0)) >= 0:
+                return _Sizes(number, moved, counts, stays, stays, stays, sizes[:, 0])
             room *= 4
 
-    def _count(self, tensor: TensorModel, frame: int, look: int, tiles: _Sizes, moving: Ints) -> HoldCount:
-        first_tile = last_tile = tiles.plain_tile
-        if tensor.windows.axes:
-            images = self.images[self.model.tensors.index(tensor)]
-            for window in range(len(tensor.windows.axes)):
-                first_tile = first_tile * images.record[images.first[images.settings[:, window], look * tensor.windows.states], 0]
-            return HoldCount(first_tile, first_tile, first_tile, tiles.stays + (first_tile == 0), moving, tiles.plain_tile)
-        least = tiles.plain_tile
-        if tiles.sizes.shape[1] > 1:
-            least = np.where(tiles.counts > 0, tiles.sizes, np.iinfo(np.int64).max).min(axis=1)
-            last_tile = np.ones_like(first_tile)
-            for line in tensor.plain:
-                at = frame * self.lines + line
-                ends = self.cut[:, at * self.depth + self.model.nest.temporals[frame, line]] > 0
-                last_tile *= np.where(ends, self.edge[:, at], self.size[:, at])
-        return HoldCount(first_tile, last_tile, least, tiles.stays, moving, tiles.plain_tile)
+    def _count(self, tensor: TensorModel, hold: HoldModel, look: int, tiles: _Sizes, moving: Ints) -> HoldCount:
+        first_tile = tiles.plain_tile
+        if not tensor.windows.axes:
+            return HoldCount(first_tile, tiles.last, tiles.least, tiles.stays, moving, first_tile)
+        images = self.images[hold.tensor]
+        for window in range(len(tensor.windows.axes)):
+            first_tile = first_tile * images.record[images.first[images.settings[:, window], look * tensor.windows.states], 0]
+        return HoldCount(first_tile, first_tile, first_tile, tiles.stays + (first_tile == 0), moving, tiles.plain_tile)
 
     def _output(self, hold: HoldModel, tensor: TensorModel, frame: int, job: Job, tiles: _Sizes, *, credit: bool) -> Ints:
         """Drains and refills: each tile's last stay ends finished, unless instances share its sum or a memory adds it up."""
         nest, wide = self.model.nest, self.model.case.operator.accumulator.bits
         first, single = np.zeros_like(tiles.counts), np.zeros_like(tiles.counts)
         different(self.bounds, self.order, nest.advancing, nest.outside, nest.line_of, tensor.kind, tensor.plain,
-                  tensor.repeated, frame * self.lines, int(nest.steps[frame]), self.depth, self.tiles, self.cut, self.wrapping, self.edge,
-                  nest.extent, tiles.number, self.stride, first, single)
+                  tensor.repeated, frame * self.lines, int(nest.steps[frame]), self.depth, self.tiles, self.cut, self.wrapping,
+                  self.edge, nest.extent, tiles.number, self.stride, first, single)
         moving = np.zeros(len(self.bounds), dtype=np.int64)
         if credit or job.fills or job.counts(OUTWARD):
             done = single if hold.accumulates else first
