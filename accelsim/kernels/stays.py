@@ -33,10 +33,11 @@ def masks(plain: Ints, base: int, size: Ints, edge: Ints, sizes: Ints, number: I
 
 
 @kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, TABLE, TABLE, TABLE, ROW, ROW, ROW, ROW, INT, TABLE, TABLE, TABLE, TABLE, TABLE,
-             TABLE, CUBE, CUBE, CUBE))
+             TABLE, CUBE, CUBE, CUBE, ROW, ROW, TABLE, CUBE, CUBE))
 def plain_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of: Ints, kind: Ints, plain: Ints,
                 repeated: Ints, plains: Ints, repeats: Ints, frame: Ints, steps: Ints, depth: int, tiles: Ints, cut: Ints,
-                wrapping: Ints, size: Ints, edge: Ints, number: Ints, sizes: Ints, counts: Ints, summary: Ints) -> None:
+                wrapping: Ints, size: Ints, edge: Ints, number: Ints, sizes: Ints, counts: Ints, summary: Ints,
+                output: Ints, extent: Ints, stride: Ints, first: Ints, single: Ints) -> None:
     """Stays in several looks, each at a tensor whose axes are all plain.
 
     Per look: ``kind[look, line]``, 0 if repeated; ``plain`` and ``repeated`` [look, i], ``plains`` and ``repeats`` of them;
@@ -45,6 +46,10 @@ def plain_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_
 
     Fills ``number[look, row]`` of masks, ``sizes[look, row, mask]`` in elements, ``counts[look, row, mask]`` of stays, and
     ``summary[look, row]``: stays of all masks, the smallest size that stays, the size of the last tile of all loops.
+
+    Where ``output[look]`` is not -1 but a number, it is the output: of its different tiles ``first[number, row, mask]``, those
+    that stay once ``single[number, row, mask]``: none of its lines wraps while the outermost reduction loop advances.
+    ``extent[line]`` and ``stride[row, column]`` as in ``line_steps``.
     """
     lines = kind.shape[1]
     for row in range(bounds.shape[0]):
@@ -101,39 +106,28 @@ def plain_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_
                 if counts[look, row, mask] > 0 and sizes[look, row, mask] < least:
                     least = sizes[look, row, mask]
             summary[look, row, 0], summary[look, row, 1], summary[look, row, 2] = stays, least, last
-
-
-@kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, ROW, ROW, ROW, INT, INT, INT, TABLE, TABLE, TABLE, TABLE, ROW, ROW, TABLE,
-             TABLE, TABLE))
-def different(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of: Ints, kind: Ints, plain: Ints,
-              repeated: Ints, base: int, steps: int, depth: int, tiles: Ints, cut: Ints, wrapping: Ints, edge: Ints, extent: Ints,
-              number: Ints, stride: Ints, first: Ints, single: Ints) -> None:
-    """``first[row, mask]``: different tiles of the output; ``single[row, mask]``: those of them that stay once.
-
-    A tile stays once where none of its lines wraps while the outermost reduction loop advances. The others as in
-    ``plain_stays``.
-    """
-    for row in range(bounds.shape[0]):
-        own_order, outermost = order[row], steps
-        for place in range(steps - 1, -1, -1):
-            loop = advancing[own_order, place]
-            if bounds[row, loop] > 1 and kind[line_of[loop]] == 0 and stride[row, loop] < extent[line_of[loop]]:
-                outermost = place
-        held = 1
-        for i in range(repeated.shape[0]):
-            held *= tiles[row, (base + repeated[i]) * depth]
-        for mask in range(number[row]):
-            every, once, bit = held, held if outermost == steps else 1, 1
-            for i in range(plain.shape[0]):
-                begin = (base + plain[i]) * depth
-                at, until = begin + outside[own_order, outermost, plain[i]], begin + outside[own_order, steps, plain[i]]
-                chosen = 0
-                if number[row] > 1 and edge[row, base + plain[i]] > 0:
-                    chosen = mask & bit
-                    bit *= 2
-                every *= cut[row, until] if chosen else tiles[row, until] - cut[row, until]
-                once *= cut[row, at] if chosen else tiles[row, at] - cut[row, at] - wrapping[row, at]
-            first[row, mask], single[row, mask] = every, once
+            if output[look] < 0:
+                continue
+            outermost, held = steps[look], 1
+            for place in range(steps[look]):
+                loop = advancing[own_order, place]
+                if bounds[row, loop] > 1 and kind[look, line_of[loop]] == 0 and stride[row, loop] < extent[line_of[loop]]:
+                    outermost = place
+                    break
+            for i in range(repeats[look]):
+                held *= tiles[row, (base + repeated[look, i]) * depth]
+            for mask in range(many):
+                every, once, bit = held, held if outermost == steps[look] else 1, 1
+                for i in range(plains[look]):
+                    begin, chosen = (base + plain[look, i]) * depth, 0
+                    if many > 1 and edge[row, base + plain[look, i]] > 0:
+                        chosen = mask & bit
+                        bit *= 2
+                    until = begin + outside[own_order, steps[look], plain[look, i]]
+                    at = begin + outside[own_order, outermost, plain[look, i]]
+                    every *= cut[row, until] if chosen else tiles[row, until] - cut[row, until]
+                    once *= cut[row, at] if chosen else tiles[row, at] - cut[row, at] - wrapping[row, at]
+                first[output[look], row, mask], single[output[look], row, mask] = every, once
 
 
 @kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, ROW, ROW, ROW, INT, INT, INT, TABLE, TABLE, TABLE, TABLE, ROW, TABLE, ROW,
@@ -141,7 +135,8 @@ def different(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of
 def window_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of: Ints, kind: Ints, plain: Ints,
                  repeated: Ints, base: int, steps: int, depth: int, tiles: Ints, cut: Ints, wrapping: Ints, edge: Ints,
                  masks_of: Ints, sizes: Ints, windows: Ints, along: Ints, member: Ints, first: Ints, records_of: Ints,
-                 record: Ints, settings: Ints, look: int, pairs: Ints, moved: Ints, counts: Ints, number: Ints, stays: Ints) -> None:
+                 record: Ints, settings: Ints, look: int, pairs: Ints, moved: Ints, counts: Ints, number: Ints,
+                 stays: Ints) -> None:
     """Fills of a tensor with windows: ``number[row]`` different ``moved[row, i]`` new elements, ``counts[row, i]`` of each.
 
     ``stays[row]``: tiles that are not the one before. ``number`` is -1 where ``moved`` has too few columns, a power of two of

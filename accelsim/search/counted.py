@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels.line_steps import count_steps
-from accelsim.kernels.stays import different, masks, plain_stays, window_stays
+from accelsim.kernels.stays import masks, plain_stays, window_stays
 from accelsim.kernels.transfers import ALONE, BYTES, ELEMENTS, TICKS, TRANSFERS, carry
 from accelsim.search.looks import INWARD, OUTWARD, Job
 from accelsim.search.model import HoldModel, Model, TensorModel
@@ -111,9 +111,11 @@ class Counted:
         number = np.empty((len(looks.frame), rows), dtype=np.int64)
         sizes, counts = (np.zeros((len(looks.frame), rows, 1 << most), dtype=np.int64) for _ in range(2))
         summary = np.empty((len(looks.frame), rows, 3), dtype=np.int64)
+        first, single = (np.zeros((int(looks.output.max(initial=-1)) + 1, rows, 1 << most), dtype=np.int64) for _ in range(2))
+        self._different = first, single
         plain_stays(self.bounds, self.order, nest.advancing, nest.outside, nest.line_of, looks.kind, looks.plain, looks.repeated,
                     looks.plains, looks.repeats, looks.frame, looks.steps, self.depth, self.tiles, self.cut, self.wrapping,
-                    self.size, self.edge, number, sizes, counts, summary)
+                    self.size, self.edge, number, sizes, counts, summary, looks.output, nest.extent, self.stride, first, single)
         return [_Sizes(number[look], sizes[look], counts[look], summary[look, :, 0], summary[look, :, 1], summary[look, :, 2],
                        sizes[look, :, 0]) for look in range(len(looks.frame))]
 
@@ -128,7 +130,7 @@ class Counted:
                 self._note(hold, job.fills, (0, 3), inward)
                 moving = inward[:, ALONE]
             else:
-                moving = self._output(hold, tensor, frame, job, tiles, credit=found is None)
+                moving = self._output(hold, tensor, self.model.plain_looks.number[number, place], job, tiles, credit=found is None)
             if found is None:  # the first job is that of the first instance
                 found = self._count(tensor, hold, look, tiles, moving)
         assert found is not None, "a hold away from home has a job"
@@ -162,13 +164,10 @@ class Counted:
             first_tile = first_tile * images.record[images.first[images.settings[:, window], look * tensor.windows.states], 0]
         return HoldCount(first_tile, first_tile, first_tile, tiles.stays + (first_tile == 0), moving, tiles.plain_tile)
 
-    def _output(self, hold: HoldModel, tensor: TensorModel, frame: int, job: Job, tiles: _Sizes, *, credit: bool) -> Ints:
+    def _output(self, hold: HoldModel, tensor: TensorModel, look: int, job: Job, tiles: _Sizes, *, credit: bool) -> Ints:
         """Drains and refills: each tile's last stay ends finished, unless instances share its sum or a memory adds it up."""
-        nest, wide = self.model.nest, self.model.case.operator.accumulator.bits
-        first, single = np.zeros_like(tiles.counts), np.zeros_like(tiles.counts)
-        different(self.bounds, self.order, nest.advancing, nest.outside, nest.line_of, tensor.kind, tensor.plain,
-                  tensor.repeated, frame * self.lines, int(nest.steps[frame]), self.depth, self.tiles, self.cut, self.wrapping,
-                  self.edge, nest.extent, tiles.number, self.stride, first, single)
+        wide = self.model.case.operator.accumulator.bits
+        first, single = (own[self.model.plain_looks.output[look]] for own in self._different)
         moving = np.zeros(len(self.bounds), dtype=np.int64)
         if credit or job.fills or job.counts(OUTWARD):
             done = single if hold.accumulates else first

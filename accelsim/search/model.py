@@ -67,7 +67,10 @@ class HoldModel:
 
 @dataclass(frozen=True)
 class PlainLooks:
-    """Looks at tensors whose axes are all plain, as ``kernels.stays.plain_stays`` takes them; ``number[hold, job]``."""
+    """Looks at tensors whose axes are all plain, as ``kernels.stays.plain_stays`` takes them; ``number[hold, job]``.
+
+    ``output[look]``: its number among the output's, -1 at other tensors.
+    """
 
     number: dict[tuple[int, int], int]
     kind: Ints
@@ -77,6 +80,7 @@ class PlainLooks:
     repeats: Ints
     frame: Ints
     steps: Ints
+    output: Ints
 
 
 class Model:
@@ -120,12 +124,13 @@ def _plain_looks(tensors: list[TensorModel], holds: list[HoldModel], nest: NestT
         for job, (frame, _, _) in enumerate(hold.jobs if not tensors[hold.tensor].windows.axes else ()):
             number[place, job] = len(chosen)
             chosen.append((tensors[hold.tensor], frame))
-    lines = len(nest.extent)
+    lines, outputs = len(nest.extent), [tensor.tensor.role is Role.OUTPUT for tensor, _ in chosen]
     return PlainLooks(
         number, np.array([tensor.kind for tensor, _ in chosen], dtype=np.int64).reshape(len(chosen), lines),
         table([tensor.plain.tolist() for tensor, _ in chosen], -1), table([tensor.repeated.tolist() for tensor, _ in chosen], -1),
         listed([len(tensor.plain) for tensor, _ in chosen]), listed([len(tensor.repeated) for tensor, _ in chosen]),
-        listed([frame for _, frame in chosen]), listed([int(nest.steps[frame]) for _, frame in chosen]))
+        listed([frame for _, frame in chosen]), listed([int(nest.steps[frame]) for _, frame in chosen]),
+        listed([sum(outputs[:i]) if own else -1 for i, own in enumerate(outputs)]))
 
 
 def _tensor(case: Case, tensor: Tensor, nest: NestTables, looks: list[tuple[int, Look]], touching: int,
