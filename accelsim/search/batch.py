@@ -88,7 +88,8 @@ class BatchEstimator:
         found = BatchEstimate(np.zeros(len(table), dtype=np.bool_), np.zeros(len(table), dtype=np.bool_),
                               np.full(len(table), NO_CYCLES, dtype=np.int64), np.full(len(table), -1, dtype=np.int64),
                               self._model.bound_names,
-                              np.zeros((len(table) if traffic else 0, entries, tensors, len(KINDS)), dtype=np.int64))
+                              np.zeros((entries, tensors, len(KINDS), len(table) if traffic else 0),
+                                       dtype=np.int64).transpose(3, 0, 1, 2))  # stored column by column, as it is filled
         for begin in range(0, len(table), SETTINGS):
             part = slice(begin, begin + SETTINGS)
             self._fill(found, table[part], chosen[part], begin)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.transfers import GRAIN, LEAST, PER_BYTE, RATE, SETUP
+from accelsim.kernels import transfers
 from accelsim.search.counted import Counted, HoldCount
 from accelsim.search.looks import INWARD, OUTWARD
 from accelsim.search.model import HoldModel, Model
@@ -28,26 +28,11 @@ def ceil_div(value: Ints, by: Ints | int) -> Ints:
     return -(-value // by)
 
 
-def service(way: Way, place: int, payload: Ints) -> Ints:
-    """Sixteenths of a cycle that a station is busy with ``payload`` bytes: up to granules, then to sixteenths."""
-    row = way.services[place]
-    if row[RATE] == 0:
-        return np.zeros_like(payload)
-    carried = payload if row[LEAST] == 0 else np.maximum(payload, row[LEAST])
-    if row[GRAIN] > 1:
-        carried = ceil_div(carried, row[GRAIN]) * row[GRAIN]
-    ticks = carried * row[PER_BYTE]
-    ticks = ticks if row[RATE] == 1 else ceil_div(ticks, row[RATE])
-    return ticks if row[LEAST] == 0 else np.where(payload > 0, ticks, 0)
-
-
-def alone(way: Way, size: Ints, bits: int) -> Ints:
-    """Cycles from the request of one transfer of ``size`` elements to its arrival; nothing moves in no time."""
-    payload = size * bits + 7 >> 3
-    slowest = np.zeros_like(payload)
-    for place in range(len(way.services)):
-        slowest = np.maximum(slowest, service(way, place, payload) + way.services[place, SETUP])
-    return np.where(size > 0, way.latency + (slowest + 15 >> 4), 0)
+def alone(way: Way, size: Ints, bits: int) -> tuple[Ints, Ints]:
+    """(cycles of one transfer of ``size`` elements when nothing else moves, sixteenths of service [rows, station])."""
+    cycles, ticks = np.empty(len(size), dtype=np.int64), np.empty((len(size), len(way.services)), dtype=np.int64)
+    transfers.alone(np.ascontiguousarray(size), bits, way.latency, way.services, cycles, ticks)
+    return cycles, ticks
 
 
 class Bounds:
@@ -98,19 +83,21 @@ class Bounds:
             for place, (hold, count) in enumerate(zip(self.model.holds, self.counted.holds, strict=True)):
                 if hold.tensor == number and count is not None:
                     self.arrivals[place] = arrival
-                    own.append((hold.ways[INWARD], count.first_tile, arrival))
-                    arrival = arrival + alone(hold.ways[INWARD], count.first_tile, bits)
+                    cycles, ticks = alone(hold.ways[INWARD], count.first_tile, bits)
+                    own.append((hold.ways[INWARD], count.first_tile, arrival, ticks))
+                    arrival = arrival + cycles
             latest = np.maximum(latest, arrival)
-            for i, (way, size, start) in enumerate(own):
-                later = arrival - (own[i + 1][2] if i + 1 < len(own) else arrival)
+            for i, (way, size, start, ticks) in enumerate(own):
+                later, some = arrival - (own[i + 1][2] if i + 1 < len(own) else arrival), size > 0
+                always = bool(some.all())
                 for place, station in enumerate(way.stations):
-                    none = np.full_like(latest, NEVER)
-                    head = np.where(size > 0, start + way.done[place], NEVER)
-                    tail = np.where(size > 0, later + (way.latency - way.done[place]), NEVER)
-                    heads[station] = np.minimum(heads.get(station, none), head)
-                    tails[station] = np.minimum(tails.get(station, none), tail)
-                    ticks = service(way, place, size * bits + 7 >> 3)
-                    served[station] = served[station] + ticks if station in served else ticks
+                    head, tail = start + way.done[place], later + (way.latency - way.done[place])
+                    if not always:
+                        head, tail = np.where(some, head, NEVER), np.where(some, tail, NEVER)
+                    first = station not in served
+                    heads[station] = head if first else np.minimum(heads[station], head)
+                    tails[station] = tail if first else np.minimum(tails[station], tail)
+                    served[station] = ticks[:, place] if first else served[station] + ticks[:, place]
         for station, ticks in served.items():
             done = heads[station] + (ticks + 15 >> 4) + tails[station]
             latest = np.maximum(latest, np.where(heads[station] < NEVER, done, 0))
@@ -121,7 +108,7 @@ class Bounds:
         cycles = np.full_like(self.work, self.model.stations.skew)
         for hold, count in zip(self.model.holds, self.counted.holds, strict=True):
             if hold.tensor == self.model.output and count is not None:
-                cycles = cycles + alone(hold.ways[OUTWARD], count.last_tile, self._narrow())
+                cycles = cycles + alone(hold.ways[OUTWARD], count.last_tile, self._narrow())[0]
         return cycles
 
     def _narrow(self) -> int:
@@ -157,29 +144,19 @@ class Bounds:
             self._larger(np.where(sizes[load.tensor][load.writes] > 0, found[load.station], 0), 1 + load.station)
 
     def _slots(self, number: int, hold: HoldModel, count: HoldCount) -> Ints:
-        """Cycles of a hold's credit loops: with b slots, a b-th of the sum of all loops, between what must be.
-
-        Where all loops are alike, the longest of the b chains has whole ones: with stays = b (c - 1) + r it takes c of them.
-        """
+        """Cycles of a hold's credit loops (``kernels.transfers.credit``), between what must be."""
         tensor, slots = self.model.tensors[hold.tensor], hold.slots
         array, case = self.model.case.chip.array, self.model.case
-        total = self.work + count.moving
-        if tensor.tensor.role is Role.OUTPUT:
-            inner = np.full_like(total, array.skew_cycles)
-            for deeper, own in self._inner(hold, number):
-                inner += alone(deeper.ways[OUTWARD], own.least_tile, self._narrow())
-            return ceil_div(total + count.stays * inner, slots) + self.model.stations.after[number]
+        output, plain = tensor.tensor.role is Role.OUTPUT, not tensor.windows.axes
         late = array.skew_cycles if hold.hold.entry == case.array_entry and slots == 1 else 0
-        inner = np.full_like(total, late)
-        plain = not tensor.windows.axes
+        inner = np.full_like(self.work, array.skew_cycles if output else late)
+        bits = self._narrow() if output else tensor.tensor.dtype.bits
         for deeper, own in self._inner(hold, number) if plain else []:
-            inner += alone(deeper.ways[INWARD], own.least_tile, tensor.tensor.dtype.bits)
-        total = total + count.stays * inner
-        if plain and slots > 1:
-            short = slots - 1 - (count.stays - 1) % slots
-            each, rest = np.divmod(total, count.stays)
-            total = np.where(self.even, total + each * short + ceil_div(rest * short, count.stays), total)
-        return ceil_div(total, slots) + self.arrivals[number] + self.epilogue - late
+            inner += alone(deeper.ways[OUTWARD if output else INWARD], own.least_tile, bits)[0]
+        cycles = np.empty_like(inner)
+        transfers.credit(self.work, np.ascontiguousarray(count.moving), np.ascontiguousarray(count.stays), inner, slots,
+                         self.even.astype(np.int64) if plain and not output else np.zeros_like(inner), cycles)
+        return cycles + (self.model.stations.after[number] if output else self.arrivals[number] + self.epilogue - late)
 
 
 def array_bytes(model: Model, counted: Counted) -> list[tuple[Ints, Ints]]:

@@ -17,7 +17,7 @@ from accelsim.spec.operator import Role
 
 Ints = NDArray[np.int64]
 
-WINDOW_SIZES = 128
+WINDOW_SIZES = 64
 """Room for different tiles of a windowed tensor, at first; half of it may be used."""
 
 
@@ -130,7 +130,8 @@ class Counted:
                 self._note(hold, job.fills, (0, 3), inward)
                 moving = inward[:, ALONE]
             else:
-                moving = self._output(hold, tensor, self.model.plain_looks.number[number, place], job, tiles, credit=found is None)
+                own = self.model.plain_looks.number[number, place]
+                moving = self._output(hold, tensor, own, job, tiles, credit=found is None)
             if found is None:  # the first job is that of the first instance
                 found = self._count(tensor, hold, look, tiles, moving)
         assert found is not None, "a hold away from home has a job"
@@ -140,12 +141,12 @@ class Counted:
         nest, rows, base = self.model.nest, len(self.bounds), frame * self.lines
         windows, images = tensor.windows, self.images[hold.tensor]
         masks_of, number, stays = (np.empty(rows, dtype=np.int64) for _ in range(3))
-        sizes = np.zeros((rows, 1 << len(tensor.plain)), dtype=np.int64)
+        sizes = np.empty((rows, 1 << len(tensor.plain)), dtype=np.int64)
         masks(tensor.plain, base, self.size, self.edge, sizes, masks_of)
         pairs = np.empty((int(images.number.max(initial=1)) ** len(windows.axes), 3), dtype=np.int64)
         room = WINDOW_SIZES
         while True:
-            moved, counts = (np.zeros((rows, room), dtype=np.int64) for _ in range(2))
+            moved, counts = (np.empty((rows, room), dtype=np.int64) for _ in range(2))
             window_stays(self.bounds, self.order, nest.advancing, nest.outside, nest.line_of, tensor.kind, tensor.plain,
                          tensor.repeated, base, int(nest.steps[frame]), self.depth, self.tiles, self.cut, self.wrapping,
                          self.edge, masks_of, sizes, np.arange(len(windows.axes)), windows.along, windows.member, images.first,
