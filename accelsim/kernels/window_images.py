@@ -28,7 +28,7 @@ def settings(bounds: Ints, order: Ints, columns: Ints, slots: Ints, setting: Int
     for row in range(bounds.shape[0]):
         mixed = order[row] + 1
         for i in range(columns.shape[0]):
-            mixed = (mixed * 1_000_003 + bounds[row, columns[i]]) & 0xFFFF_FFFF_FFFF
+            mixed = (mixed * 1_000_003 + bounds[row, columns[i]]) & 0x1FF_FFFF_FFFF
         slot = (mixed ^ (mixed >> 17)) & (room - 1)
         while True:
             found = slots[slot]
