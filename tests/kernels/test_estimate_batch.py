@@ -160,8 +160,8 @@ def loops(text: str) -> tuple[Loop, ...]:
 CASES = [  # levels of a template, and bounds: even, ragged, with instances
     ("toy3", "gemm:m=6,n=5,k=4", [("DRAM", "kmn", {}), ("SRAM", "mkn", {}), ("RF", "mnk", {})],
      [[2, 3, 5, 2, 2, 1, 1, 1, 1], [2, 2, 2, 2, 2, 2, 2, 2, 1], [1, 1, 1, 2, 4, 5, 3, 1, 1]]),
-    ("toy", "conv2d:n=1,k=2,c=2,p=5,q=3,r=3,s=1,stride=2,padding=1", [("DRAM", "pcrkqsn", {}), ("SRAM", "pqrs", {})],
-     [[2, 2, 1, 2, 3, 1, 1, 3, 1, 3, 1], [5, 2, 3, 2, 2, 1, 1, 1, 2, 1, 1], [3, 1, 2, 2, 3, 1, 1, 2, 1, 2, 1]]),
+    ("toy", "conv2d:n=1,k=2,c=3,p=5,q=3,r=3,s=1,stride=2,padding=1", [("DRAM", "pcrkqsn", {}), ("SRAM", "pqrsc", {})],
+     [[2, 2, 1, 2, 3, 1, 1, 3, 1, 3, 1, 2], [5, 3, 3, 2, 2, 1, 1, 1, 2, 1, 1, 1], [3, 1, 2, 2, 3, 1, 1, 2, 1, 2, 1, 3]]),
     ("eyeriss", "conv1d:k=2,c=2,p=6,r=3,dilation=2,dtype=int16",
      [("DRAM", "kcn", {}), ("GLB", "pk", {"x": "p", "y": "r"}), ("RF", "prc", {})],
      [[2, 1, 1, 2, 1, 3, 3, 1, 1, 2], [1, 2, 1, 1, 2, 4, 2, 2, 2, 1], [2, 2, 1, 1, 1, 2, 3, 3, 1, 1]]),
