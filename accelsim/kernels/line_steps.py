@@ -27,17 +27,16 @@ MOST_PRODUCT = 1 << 31
 """Largest product of the bounds of one line: positions and strides stay far from 2**63."""
 
 
-@kernel(VOID(ROW, CUBE, ROW, ROW, ROW, ROW, ROW, TABLE, ROW, TABLE, TABLE, ROW))
+@kernel(VOID(ROW, CUBE, ROW, ROW, ROW, ROW, ROW, TABLE, ROW, ROW, TABLE, TABLE, ROW))
 def lay_out(extent: Ints, loops: Ints, length: Ints, temporal: Ints, axis: Ints, room: Ints, unsplit: Ints, bounds: Ints,
-            order: Ints, stride: Ints, digit: Ints, states: Ints) -> None:
+            order: Ints, used: Ints, stride: Ints, digit: Ints, states: Ints) -> None:
     """Fills ``stride`` and ``digit`` of the last position, both [row, column], and ``states[row]``: LEGAL to TOO_LARGE.
 
     ``extent[line]``; ``loops[order, line, i]``: the line's columns, outermost first, ``length[line]`` of them; ``temporal``
     [column]: 0 or 1; ``axis`` [column] of a spatial loop, ``room`` [axis] instances or PEs; ``unsplit`` [column]: 1 where no
-    bound but 1 is legal; ``bounds`` [row, column]; ``order`` [row]. Illegal: a bound below 1, bounds that do not cover an
-    extent, more instances than an axis has, and a bound where none may be.
+    bound but 1 is legal; ``bounds`` [row, column]; ``order`` [row]; ``used`` [axis]: scratch. Illegal: a bound below 1, bounds
+    that do not cover an extent, more instances than an axis has, and a bound where none may be.
     """
-    used = np.empty(room.shape[0], dtype=np.int64)
     for row in range(bounds.shape[0]):
         found = EVEN
         for i in range(room.shape[0]):

@@ -9,8 +9,6 @@ lines that the tensor is indexed by one to one, and not at all.
 
 from __future__ import annotations
 
-import numpy as np
-
 from accelsim.kernels.jit import INT, kernel
 from accelsim.kernels.line_steps import CUBE, ROW, TABLE, VOID, Ints
 
@@ -73,8 +71,11 @@ def plain_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_
             number[look, row] = many
             for mask in range(many):
                 counts[look, row, mask] = 0
+            held = 1
+            for i in range(repeats[look]):
+                held *= tiles[row, (base + repeated[look, i]) * depth]
             for place in range(steps[look], -1, -1):  # all steps, then those that move nothing
-                own = -1
+                own, loop = -1, 0
                 if place < steps[look]:
                     loop = advancing[own_order, place]
                     own = line_of[loop]
@@ -92,6 +93,12 @@ def plain_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_
                         product *= cut[row, at] if chosen else tiles[row, at] - cut[row, at] - wrapping[row, at]
                         if product == 0:
                             break
+                    if output[look] >= 0:
+                        if own < 0:
+                            first[output[look], row, mask] = product * held
+                            single[output[look], row, mask] = product * held
+                        elif stride[row, loop] < extent[own]:  # the last one written is that of the outermost reduction
+                            single[output[look], row, mask] = product
                     if product == 0:
                         continue
                     if scale == 0:
@@ -106,47 +113,24 @@ def plain_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_
                 if counts[look, row, mask] > 0 and sizes[look, row, mask] < least:
                     least = sizes[look, row, mask]
             summary[look, row, 0], summary[look, row, 1], summary[look, row, 2] = stays, least, last
-            if output[look] < 0:
-                continue
-            outermost, held = steps[look], 1
-            for place in range(steps[look]):
-                loop = advancing[own_order, place]
-                if bounds[row, loop] > 1 and kind[look, line_of[loop]] == 0 and stride[row, loop] < extent[line_of[loop]]:
-                    outermost = place
-                    break
-            for i in range(repeats[look]):
-                held *= tiles[row, (base + repeated[look, i]) * depth]
-            for mask in range(many):
-                every, once, bit = held, held if outermost == steps[look] else 1, 1
-                for i in range(plains[look]):
-                    begin, chosen = (base + plain[look, i]) * depth, 0
-                    if many > 1 and edge[row, base + plain[look, i]] > 0:
-                        chosen = mask & bit
-                        bit *= 2
-                    until = begin + outside[own_order, steps[look], plain[look, i]]
-                    at = begin + outside[own_order, outermost, plain[look, i]]
-                    every *= cut[row, until] if chosen else tiles[row, until] - cut[row, until]
-                    once *= cut[row, at] if chosen else tiles[row, at] - cut[row, at] - wrapping[row, at]
-                first[output[look], row, mask], single[output[look], row, mask] = every, once
 
 
 @kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, ROW, ROW, ROW, INT, INT, INT, TABLE, TABLE, TABLE, TABLE, ROW, TABLE, ROW,
-             CUBE, TABLE, TABLE, TABLE, TABLE, TABLE, INT, TABLE, TABLE, TABLE, ROW, ROW))
+             CUBE, TABLE, TABLE, TABLE, TABLE, TABLE, INT, TABLE, ROW, TABLE, TABLE, ROW, ROW))
 def window_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of: Ints, kind: Ints, plain: Ints,
                  repeated: Ints, base: int, steps: int, depth: int, tiles: Ints, cut: Ints, wrapping: Ints, edge: Ints,
                  masks_of: Ints, sizes: Ints, windows: Ints, along: Ints, member: Ints, first: Ints, records_of: Ints,
-                 record: Ints, settings: Ints, look: int, pairs: Ints, moved: Ints, counts: Ints, number: Ints,
-                 stays: Ints) -> None:
+                 record: Ints, settings: Ints, look: int, pairs: Ints, slots: Ints, moved: Ints, counts: Ints,
+                 number: Ints, stays: Ints) -> None:
     """Fills of a tensor with windows: ``number[row]`` different ``moved[row, i]`` new elements, ``counts[row, i]`` of each.
 
-    ``stays[row]``: tiles that are not the one before. ``number`` is -1 where ``moved`` has too few columns, a power of two of
-    which half may be used. ``sizes[row, mask]``, ``masks_of`` (how many): along the plain lines; ``kind``: 1 on them.
-    ``along[order, place, window]``: temporal loops of the window's axis before a place; ``member[window, line]``: 1 for its
-    lines; ``first``, ``records_of``, ``record``, ``settings[row, window]``: tables of ``window_images``, of the look whose states
-    begin at column ``look``; ``pairs``: scratch.
+    ``stays[row]``: tiles that are not the one before. ``number`` is -1 where ``moved`` has too few columns, as many
+    as ``slots``, a power of two of which half may be used. ``sizes[row, mask]``, ``masks_of`` (how many): along the plain
+    lines; ``kind``: 1 on them. ``along[order, place, window]``: temporal loops of the window's axis before a place;
+    ``member[window, line]``: 1 for its lines; ``first``, ``records_of``, ``record``, ``settings[row, window]``: tables of
+    ``window_images``, of the look whose states begin at column ``look``; ``pairs``, ``slots``: scratch.
     """
-    room = moved.shape[1]
-    slots = np.empty(room, dtype=np.int64)
+    room = slots.shape[0]
     for row in range(bounds.shape[0]):
         own_order, used, staying = order[row], 0, 0
         for slot in range(room):

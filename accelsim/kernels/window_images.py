@@ -5,8 +5,6 @@ Mappings share few settings of an axis' loops, so each is walked once, tile by t
 
 from __future__ import annotations
 
-import numpy as np
-
 from accelsim.kernels.jit import INT, kernel
 from accelsim.kernels.line_steps import CUBE, ROW, TABLE, Ints
 
@@ -205,11 +203,11 @@ def largest_tile(coefficient: Ints, terms: int, offset: int, extent: int, reach:
 
 
 @kernel(INT(ROW, CUBE, ROW, ROW, TABLE, TABLE, TABLE, ROW, ROW, INT, INT, ROW, ROW, TABLE, ROW, ROW, TABLE, ROW, INT, TABLE,
-            TABLE, TABLE, TABLE, ROW))
+            TABLE, TABLE, TABLE, ROW, CUBE, TABLE, TABLE))
 def images(extent: Ints, loops: Ints, length: Ints, temporal: Ints, above: Ints, counted: Ints, bounds: Ints, order: Ints,
            rows: Ints, offset: int, reach: int, line: Ints, coefficient: Ints, rank: Ints, frame: Ints, temporals: Ints,
            merged: Ints, asked: Ints, used: int, first: Ints, number: Ints, record: Ints, largest: Ints,
-           touched: Ints) -> int:
+           touched: Ints, found: Ints, tile: Ints, scratch: Ints) -> int:
     """Tables of one window, an axis of a tensor, under the bounds of each of ``rows``; returns the used rows of ``record``.
 
     ``line[term]``, ``coefficient[term]`` (smallest first), ``offset`` and ``reach``: the axis and its extent. ``rank[order,
@@ -222,17 +220,12 @@ def images(extent: Ints, loops: Ints, length: Ints, temporal: Ints, above: Ints,
     how often), appended from row ``used`` on; ``first``, ``number`` [setting, look x states + state]. State 2 i: a loop of
     another line advances that has i temporal loops of the axis outside it (0: the first step; at most all: every step);
     2 i + 1: loop i of the axis does. ``largest[setting, look]``: elements of the largest tile; ``touched[setting]``: elements
-    touched, over all iterations. Returns -1 where ``record`` has too few rows.
+    touched, over all iterations. Scratch: ``found[term, longest extent, SCRATCH + 1]``, ``tile[term, SCRATCH]``,
+    ``scratch[4, terms, columns or reach]``. Returns -1 where ``record`` has too few rows.
     """
     terms, looks = line.shape[0], frame.shape[0]
     states = first.shape[1] // looks
-    longest = 1
-    for term in range(terms):
-        longest = max(longest, extent[line[term]])
-    found = np.empty((terms, longest, SCRATCH + 1), dtype=np.int64)
-    tile = np.empty((terms, SCRATCH), dtype=np.int64)
-    tiles, until_edge = np.empty(terms, dtype=np.int64), np.empty(terms, dtype=np.int64)
-    stride, held = np.empty(bounds.shape[1], dtype=np.int64), np.empty(reach, dtype=np.int64)
+    tiles, until_edge, stride, held = scratch[0], scratch[1], scratch[2], scratch[3]
     for setting in range(rows.shape[0]):
         own, bound = loops[order[rows[setting]]], bounds[rows[setting]]
         for term in range(terms):

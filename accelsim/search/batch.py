@@ -121,8 +121,8 @@ class BatchEstimator:
         """Strides and digits of the last position, and what each row is (``kernels.line_steps``)."""
         nest = self._model.nest
         stride, digit, states = np.zeros_like(bounds), np.zeros_like(bounds), np.zeros(len(bounds), dtype=np.int64)
-        lay_out(nest.extent, nest.loops, nest.length, nest.temporal, nest.axis, nest.room, nest.unsplit, bounds, order, stride,
-                digit, states)
+        lay_out(nest.extent, nest.loops, nest.length, nest.temporal, nest.axis, nest.room, nest.unsplit, bounds, order,
+                np.zeros_like(nest.room), stride, digit, states)
         return stride, digit, states
 
     def _table(self, bounds: ArrayLike) -> NDArray[np.int64]:

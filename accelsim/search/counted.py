@@ -150,8 +150,8 @@ class Counted:
             window_stays(self.bounds, self.order, nest.advancing, nest.outside, nest.line_of, tensor.kind, tensor.plain,
                          tensor.repeated, base, int(nest.steps[frame]), self.depth, self.tiles, self.cut, self.wrapping,
                          self.edge, masks_of, sizes, np.arange(len(windows.axes)), windows.along, windows.member, images.first,
-                         images.number, images.record, images.settings, look * windows.states, pairs, moved, counts, number,
-                         stays)
+                         images.number, images.record, images.settings, look * windows.states, pairs,
+                         np.empty(room, dtype=np.int64), moved, counts, number, stays)
             if int(number.min(initial=0)) >= 0:
                 return _Sizes(number, moved, counts, stays, stays, stays, sizes[:, 0])
             room *= 4

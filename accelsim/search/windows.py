@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.analytic.moves import injective
-from accelsim.kernels.window_images import images, settings
+from accelsim.kernels.window_images import SCRATCH, images, settings
 from accelsim.search.looks import FIRST_INSTANCE, Look
 from accelsim.search.nest_tables import NestTables, listed, table
 from accelsim.spec.case import Case
@@ -94,4 +94,7 @@ class Windows:
         return images(nest.extent, nest.loops, nest.length, nest.temporal, nest.above, nest.counted, bounds, order, rows,
                       axis.form.offset, axis.extent, listed([line for _, line in terms]),
                       listed([coefficient for coefficient, _ in terms]), rank, self._frame, temporals, self._merged,
-                      self._asked, used, first, number, record, largest, touched)
+                      self._asked, used, first, number, record, largest, touched,
+                      np.empty((len(terms), int(nest.extent.max()), SCRATCH + 1), dtype=np.int64),
+                      np.empty((len(terms), SCRATCH), dtype=np.int64),
+                      np.empty((4, max(len(terms), bounds.shape[1], axis.extent)), dtype=np.int64))

@@ -32,8 +32,8 @@ def laid_out(bounds: list[int], extent: int, temporal: list[bool], room: int = 1
     columns = len(bounds)
     stride, digit, states = np.zeros((1, columns), np.int64), np.zeros((1, columns), np.int64), np.zeros(1, np.int64)
     lay_out(ints(extent), ints([range(columns)]).reshape(1, 1, columns), ints(columns), ints(*temporal),
-            ints(*(-1 if own else 0 for own in temporal)), ints(room), ints(*[unsplit] * columns), ints(bounds), ints(0), stride,
-            digit, states)
+            ints(*(-1 if own else 0 for own in temporal)), ints(room), ints(*[unsplit] * columns), ints(bounds), ints(0), ints(0),
+            stride, digit, states)
     return stride[0].tolist(), digit[0].tolist(), int(states[0])
 
 
