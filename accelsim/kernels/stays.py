@@ -69,20 +69,18 @@ def plain_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_
                 if short > 0:
                     many *= 2
             number[look, row] = many
-            for mask in range(many):
-                counts[look, row, mask] = 0
-            held = 1
+            held, stays, least = 1, 0, sizes[look, row, 0]
             for i in range(repeats[look]):
                 held *= tiles[row, (base + repeated[look, i]) * depth]
-            for place in range(steps[look], -1, -1):  # all steps, then those that move nothing
-                own, loop = -1, 0
-                if place < steps[look]:
-                    loop = advancing[own_order, place]
-                    own = line_of[loop]
-                    if bounds[row, loop] == 1 or kind[look, own] != 0:
-                        continue
-                scale = 0
-                for mask in range(many):
+            for mask in range(many):
+                staying, every, once = 0, 0, 0
+                for place in range(steps[look], -1, -1):  # all steps, then those that move nothing
+                    own, loop = -1, 0
+                    if place < steps[look]:
+                        loop = advancing[own_order, place]
+                        own = line_of[loop]
+                        if bounds[row, loop] == 1 or kind[look, own] != 0:
+                            continue
                     product, bit = 1, 1
                     for i in range(plains[look]):
                         at = (base + plain[look, i]) * depth + outside[own_order, place, plain[look, i]]
@@ -93,25 +91,21 @@ def plain_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_
                         product *= cut[row, at] if chosen else tiles[row, at] - cut[row, at] - wrapping[row, at]
                         if product == 0:
                             break
-                    if output[look] >= 0:
-                        if own < 0:
-                            first[output[look], row, mask] = product * held
-                            single[output[look], row, mask] = product * held
-                        elif stride[row, loop] < extent[own]:  # the last one written is that of the outermost reduction
-                            single[output[look], row, mask] = product
-                    if product == 0:
-                        continue
-                    if scale == 0:
-                        scale = 1
+                    if own < 0:
+                        every = once = product * held
+                    elif stride[row, loop] < extent[own]:  # the last one taken is that of the outermost reduction
+                        once = product
+                    if product != 0:
                         for i in range(repeats[look]):
                             at = (base + repeated[look, i]) * depth + outside[own_order, place, repeated[look, i]]
-                            scale *= tiles[row, at + 1] - tiles[row, at] if repeated[look, i] == own else tiles[row, at]
-                    counts[look, row, mask] += product * scale if own < 0 else -product * scale
-            stays, least = 0, sizes[look, row, 0]
-            for mask in range(many):
-                stays += counts[look, row, mask]
-                if counts[look, row, mask] > 0 and sizes[look, row, mask] < least:
+                            product *= tiles[row, at + 1] - tiles[row, at] if repeated[look, i] == own else tiles[row, at]
+                        staying += product if own < 0 else -product
+                counts[look, row, mask] = staying
+                stays += staying
+                if staying > 0 and sizes[look, row, mask] < least:
                     least = sizes[look, row, mask]
+                if output[look] >= 0:
+                    first[output[look], row, mask], single[output[look], row, mask] = every, once
             summary[look, row, 0], summary[look, row, 1], summary[look, row, 2] = stays, least, last
 
 

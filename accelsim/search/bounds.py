@@ -166,7 +166,8 @@ def array_bytes(model: Model, counted: Counted) -> list[tuple[Ints, Ints]]:
     found = []
     for number, tensor in enumerate(model.tensors):
         nothing = np.zeros(len(counted.bounds), dtype=np.int64)
-        if tensor.feeding is None:
+        asked = counted.traffic is not None or any(load.tensor == number for load in model.stations.array)
+        if tensor.feeding is None or not asked:
             found.append((nothing, nothing))
             continue
         hold = model.holds[tensor.feeding]
@@ -190,15 +191,12 @@ def array_bytes(model: Model, counted: Counted) -> list[tuple[Ints, Ints]]:
     return found
 
 
-def held_bits(hold: HoldModel, counted: Counted) -> Ints:
+def held_bits(hold: HoldModel, counted: Counted) -> Ints | int:
     """Bits of an element held: an output's that can be unfinished there are the accumulator's."""
     operator, own = counted.model.case.operator, hold.hold.tensor.dtype.bits
-    if hold.hold.tensor.role is not Role.OUTPUT:
-        return np.full(len(counted.bounds), own, dtype=np.int64)
-    unfinished = counted.iterates(hold.partial)
-    if hold.hold.entry == counted.model.case.array_entry:
-        unfinished = np.ones_like(unfinished)
-    return np.where(unfinished, operator.accumulator.bits, own)
+    if not hold.partial or operator.accumulator.bits == own:
+        return own
+    return np.where(counted.iterates(hold.partial), operator.accumulator.bits, own)
 
 
 def fits(model: Model, counted: Counted) -> Flags:
@@ -208,6 +206,8 @@ def fits(model: Model, counted: Counted) -> Flags:
     needed: list[tuple[Memory, Ints]] = []
     for hold, count in zip(model.holds, counted.holds, strict=True):
         tensor = model.tensors[hold.tensor]
+        if hold.memory is not None and hold.memory.capacity_bytes is None:
+            continue
         if count is None:
             elements = ceil_div(np.full(len(found), tensor.tensor.elements), counted.product(hold.spread))
         else:
@@ -220,9 +220,7 @@ def fits(model: Model, counted: Counted) -> Flags:
             found &= elements <= array.registers * array.pe_count
             continue
         size = elements * held_bits(hold, counted) + 7 >> 3
-        if hold.memory.capacity_bytes is None:
-            continue
-        if hold.memory.banks is not None:
+        if hold.memory.banks is not None and hold.memory.capacity_bytes is not None:
             bank = max(1, hold.memory.capacity_bytes // hold.memory.banks)
             size = ceil_div(size, bank) * bank
         needed.append((hold.memory, size * hold.slots))

@@ -109,9 +109,9 @@ class Counted:
         most = max((sum(ragged[frame * self.lines + line] for line in plain if line >= 0)
                     for frame, plain in zip(looks.frame, looks.plain, strict=True)), default=0)
         number = np.empty((len(looks.frame), rows), dtype=np.int64)
-        sizes, counts = (np.zeros((len(looks.frame), rows, 1 << most), dtype=np.int64) for _ in range(2))
+        sizes, counts = (np.empty((len(looks.frame), rows, 1 << most), dtype=np.int64) for _ in range(2))
         summary = np.empty((len(looks.frame), rows, 3), dtype=np.int64)
-        first, single = (np.zeros((int(looks.output.max(initial=-1)) + 1, rows, 1 << most), dtype=np.int64) for _ in range(2))
+        first, single = (np.empty((int(looks.output.max(initial=-1)) + 1, rows, 1 << most), dtype=np.int64) for _ in range(2))
         self._different = first, single
         plain_stays(self.bounds, self.order, nest.advancing, nest.outside, nest.line_of, looks.kind, looks.plain, looks.repeated,
                     looks.plains, looks.repeats, looks.frame, looks.steps, self.depth, self.tiles, self.cut, self.wrapping,

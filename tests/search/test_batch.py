@@ -201,6 +201,16 @@ def test_a_split_sum_needs_who_adds_it_up() -> None:
     assert legal(False) == [True, False]
 
 
+def test_a_reduction_loop_that_never_comes_round_splits_no_sum() -> None:
+    """Its first iteration covers the extent, so every tile is finished in one stay and leaves as int8."""
+    on = chip([level("DRAM", accumulate=True), level("SRAM")])
+    what = operator("gemm", "int8", "int32", m=4, n=4, k=4)
+    estimator = BatchEstimator(on, what, Mapping((entry("DRAM", "k* m*"), entry("SRAM", "m* n* k*"))))
+    rows = [[2, 2, 2, 4, 4], [2, 2, 2, 4, 2], [1, 2, 2, 4, 4]]
+    assert estimator.estimate(rows).traffic[:, 1, 2, KINDS.index("drain_bytes")].tolist() == [16, 4 * 32, 16]
+    assert differences(estimator, rows) == []
+
+
 @pytest.mark.parametrize("multicast", list(Multicast))
 def test_instances_that_share_what_they_read(multicast: Multicast) -> None:
     """Equal sets and unions of windows are read once, where their instances divide the line and where they do not."""
