@@ -80,8 +80,10 @@ class BatchEstimator:
         numbers that are no integers or an order that does not exist, and LimitExceeded where the bounds of one dimension
         multiply to more than 2**31.
         """
-        table = self._table(bounds)
-        chosen = np.broadcast_to(np.asarray(order), len(table)).astype(np.int64)
+        table, asked = self._table(bounds), np.asarray(order)
+        if asked.dtype.kind not in "iu" and asked.size:
+            raise ValueError(f"orders of type {asked.dtype}; wanted: integers")
+        chosen = np.broadcast_to(asked, len(table)).astype(np.int64)
         if len(table) and not 0 <= int(chosen.min()) <= int(chosen.max()) < len(self.space.orders):
             raise ValueError(f"orders {chosen.min()} to {chosen.max()}; there are {len(self.space.orders)}, counted from 0")
         entries, tensors = self._model.case.array_entry + 1, len(self._model.tensors)
@@ -107,7 +109,7 @@ class BatchEstimator:
         images = [tensor.windows.images(table, order) for tensor in self._model.tensors]
         for first in range(0, len(rows), CHUNK):
             part = slice(first, first + CHUNK)
-            own = slice(begin + first, begin + first + CHUNK) if len(rows) == many else begin + rows[part]
+            own = slice(begin + first, begin + min(first + CHUNK, many)) if len(rows) == many else begin + rows[part]
             moved = found.traffic[own] if len(found.traffic) else None  # where all are legal, the rows themselves
             counted = Counted(self._model, table[part], order[part], stride[part], digit[part],
                               [one.part(part) for one in images], moved)

@@ -164,10 +164,13 @@ def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = bounds(random, estimator, 50)
     whole = estimator.estimate(rows)
     assert 0 < whole.legal.sum() < 50
+    legal = estimator.estimate(rows[whole.legal])
     monkeypatch.setattr("accelsim.search.batch.CHUNK", 7)
-    parts = estimator.estimate(rows)
-    for name in ("legal", "fits", "cycles", "bound_by", "traffic"):
-        assert np.array_equal(getattr(whole, name), getattr(parts, name)), name
+    monkeypatch.setattr("accelsim.search.batch.SETTINGS", 16)
+    for one, parts in ((whole, estimator.estimate(rows)), (legal, estimator.estimate(rows[whole.legal]))):
+        for name in ("legal", "fits", "cycles", "bound_by", "traffic"):
+            assert np.array_equal(getattr(one, name), getattr(parts, name)), name
+    assert np.array_equal(legal.traffic, whole.traffic[whole.legal])
 
 
 def test_no_rows() -> None:
@@ -270,7 +273,8 @@ def test_refuses_sums_past_64_bits() -> None:
 
 @pytest.mark.parametrize(("rows", "order", "says"), [
     ([[2, 2, 2, 4, 4]], 0, "one column for each of 6"), ([2, 2, 2, 4, 4, 4], 0, "one column"),
-    ([[2.0, 2, 2, 4, 4, 4]], 0, "integers"), ([[2, 2, 2, 4, 4, 4]], 1, "there are 1"), ([[2, 2, 2, 4, 4, 4]], -1, "there are 1")])
-def test_refuses_other_tables(rows: object, order: int, says: str) -> None:
+    ([[2.0, 2, 2, 4, 4, 4]], 0, "integers"), ([[2, 2, 2, 4, 4, 4]], 0.5, "orders of type"),
+    ([[2, 2, 2, 4, 4, 4]], 1, "there are 1"), ([[2, 2, 2, 4, 4, 4]], -1, "there are 1")])
+def test_refuses_other_tables(rows: object, order: float, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         BatchEstimator(TWO, GEMM, KMN).estimate(rows, order)
