@@ -225,6 +225,18 @@ def test_instances_that_share_what_they_read(multicast: Multicast) -> None:
     assert differences(estimator, bounds(Random(5), estimator, 200)) == []
 
 
+@pytest.mark.parametrize("multicast", list(Multicast))
+def test_instances_of_a_level_that_is_passed_by(multicast: Multicast) -> None:
+    """The input goes from DRAM to L2 past L1: windows of L1's instances are no box of L2's, so the first stands for all."""
+    conv = operator("conv1d", "int8", "int32", Options((1,), (1,), (0,)), k=2, c=2, p=16, r=3)
+    levels = [level("DRAM", 1, 9), level("L1", 3, fanout=(("x", 4),)), level("L2", 2, fanout=(("y", 4),))]
+    on = chip(levels, links=(link("DRAM", "L2", 2, 5, multicast=multicast), link("L1", "L2", reduce=True)))
+    loops = Mapping((entry("DRAM", "p* k* c* n*", {"x": "p* k*"}), entry("L1", "k* c*", {"y": "r* p*"}, "W O"),
+                     entry("L2", "p* r* c*")))
+    estimator = BatchEstimator(on, conv, loops)
+    assert differences(estimator, bounds(Random(6), estimator, 200)) == []
+
+
 def test_the_row_of_a_mapping_and_back() -> None:
     estimator = BatchEstimator(TWO, GEMM, KMN)
     assert [(column.level, column.axis, column.dim) for column in estimator.columns[:4]] == [
