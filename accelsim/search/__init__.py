@@ -1,0 +1,1 @@
+"""Runs that choose the next run: many mappings estimated at once."""
