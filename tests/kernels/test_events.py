@@ -52,8 +52,8 @@ def test_an_idle_core_keeps_its_results_while_those_of_the_other_leave(latency: 
     above, which has to be there first."""
     on = chip([level("DRAM", latency=latency, rate=1), level("L1", latency=3), level("L2", fanout=(("x", 2),))])
     for buffers in (1, 2):
-        case = make(on, gemm(3, n, 4), entry("DRAM", "k2 m2 n2", "", {"C": buffers}),
-                    entry("L1", "n2", "", {"A": buffers, "B": buffers, "C": buffers}, x="m2"), entry("L2", "k2"))
+        case = make(on, gemm(3, n, 4), entry("DRAM", "k2 m2 n2"),
+                    entry("L1", "n2", "A B C", {"A": buffers, "B": buffers, "C": buffers}, x="m2"), entry("L2", "k2"))
         compare(case)
 
 
