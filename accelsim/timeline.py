@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.record import record
 from accelsim.stalls import Phase, StallCause
 
 Ints = NDArray[np.int64]
@@ -165,6 +164,8 @@ class Recorder:
     options: RecordOptions = field(default_factory=RecordOptions)
 
     def __post_init__(self) -> None:
+        from accelsim.kernels.record import record  # brings the compiler along, which readers of records do without
+        self._record = record
         self.pending: list[tuple[int, int, int, int, int]] = []
         self._totals: Ints = np.zeros((len(self.lanes), STATES), dtype=np.int64)
         self._bins: Ints = np.zeros((len(self.lanes), STATES, self.options.bins), dtype=np.int64)
@@ -203,7 +204,7 @@ class Recorder:
         """Add rows, int64[n, 5], to totals and profile, and keep those of the window while there is room."""
         if not len(rows):
             return
-        self._width = record(rows, self._totals, self._bins, self._width)
+        self._width = self._record(rows, self._totals, self._bins, self._width)
         if self.options.window is not None:
             first, last = self.options.window
             rows = rows[(rows[:, 2] > first * TICKS) & (rows[:, 1] < last * TICKS)]
