@@ -5,8 +5,14 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
+
+import numpy as np
+
+from accelsim.drivers import Driver
 
 if TYPE_CHECKING:
     from accelsim.spec.case import Case
@@ -50,10 +56,18 @@ Row = Command | Work
 
 CONTENTION = """\
 levels:
-  - {level: DRAM, loops: [{k: 16}, {m: 32}, {n: 32}]}
+  - {level: DRAM, loops: [{k: 25}, {m: 64}, {n: 64}]}
   - {level: SRAM, loops: [{m: 4}, {n: 4}, {k: 4}]}
 """
 """4 x 4 x 4 tiles on `toy`, partial sums coming back: every step fills, refills and drains through one DRAM port."""
+
+THREE_LEVELS = """\
+levels:
+  - {level: DRAM, loops: [{k: 8}, {m: 8}, {n: 8}]}
+  - {level: SRAM, loops: [{k: 5}, {m: 8}, {n: 5}]}
+  - {level: RF, loops: [{m: 2}, {n: 2}, {k: 2}]}
+"""
+"""2 x 2 x 2 tiles on `toy3`, that also contend for the SRAM's one port."""
 
 ONNXIM = """\
 levels:
@@ -84,12 +98,40 @@ def case_of(chip: str, workload: str, mapping: str) -> Case:
     return found
 
 
-def simpy_steps() -> Callable[[], int]:
-    """Steps of the contention case, by the SimPy driver."""
+def steps(case: tuple[str, str, str], driver: Driver) -> Callable[[], int]:
+    """Tile steps of a case (chip, workload, mapping), by a driver."""
     from accelsim.machine.simulate import simulate
     from accelsim.plan.schedule import Schedule
-    case = case_of("toy", "gemm:m=128,n=128,k=64", CONTENTION)
-    return lambda: simulate(Schedule(case)).counts["blocks"]
+    made = case_of(*case)
+    return lambda: simulate(Schedule(made), driver=driver).counts["blocks"]
+
+
+TWO = "toy", "gemm:m=256,n=256,k=100", CONTENTION
+THREE = "toy3", "gemm:m=128,n=80,k=80", THREE_LEVELS
+
+
+def estimates(workload: str, orders: tuple[str, str, str]) -> Callable[[], int]:
+    """Mappings of a workload on `toy3`, with loops in these orders, estimated at once; their bounds cover evenly."""
+    from accelsim.search.batch import BatchEstimator
+    from accelsim.spec.mapping import Loop, Mapping, MappingLevel
+    from accelsim.spec.read import read_chip, read_workload
+    chip, operator = read_chip("toy3"), read_workload(workload).operators[0]
+    template = Mapping(tuple(MappingLevel(level.name, tuple(Loop((dim,), 1) for dim in order))
+                             for level, order in zip(chip.levels, orders, strict=True)))
+    estimator = BatchEstimator(chip, operator, template)
+    random, rows = Random(1), []
+    for _ in range(5000):
+        row = [1] * len(estimator.columns)
+        for dim, extent in operator.dims.items():
+            left, places = extent, [i for i, column in enumerate(estimator.columns) if column.dim == dim]
+            random.shuffle(places)
+            for place in places[:-1]:
+                row[place] = random.choice([bound for bound in range(1, left + 1) if left % bound == 0])
+                left //= row[place]
+            row[places[-1]] = left
+        rows.append(row)
+    bounds = np.array(rows, dtype=np.int64)[random.choices(range(len(rows)), k=200_000)]
+    return lambda: len(estimator.estimate(bounds, traffic=False).cycles)
 
 
 ROWS: tuple[Row, ...] = (
@@ -98,7 +140,17 @@ ROWS: tuple[Row, ...] = (
     Command("resnet50", "ResNet-50, all 54 layers, on `tpu-v1`, end to end", ("run", "tpu-v1", "resnet50")),
     Command("gemm-1024", "GEMM 1024 x 1024 x 1024 on one core of `onnxim`", *onnxim(1024, 1)),
     Command("gemm-2048", "GEMM 2048 x 2048 x 2048 on the four cores of `onnxim`", *onnxim(2048, 4)),
-    Work("simpy-steps", "SimPy driver, tile steps whose fills, refills and drains contend for one port", "steps/s", simpy_steps),
+    Work("simpy-steps", "SimPy driver: 102,400 tile steps whose fills, refills and drains contend for one port", "steps/s",
+         partial(steps, TWO, Driver.SIMPY)),
+    Work("compiled-steps", "compiled driver: the same", "steps/s", partial(steps, TWO, Driver.COMPILED)),
+    Work("compiled-steps-3", "compiled driver: 102,400 tile steps on three levels that contend for two ports", "steps/s",
+         partial(steps, THREE, Driver.COMPILED)),
+    Work("batch-gemm", "batch estimate: GEMM 512 x 512 x 512 on three levels", "mappings/s",
+         partial(estimates, "gemm:m=512,n=512,k=512", ("kmn", "mkn", "mnk"))),
+    Work("batch-conv", "batch estimate: a convolution of 7 loops on three levels", "mappings/s",
+         partial(estimates, "conv2d:n=1,k=64,c=64,p=56,q=56,r=3,s=3,padding=1", ("nkcpqrs",) * 3)),
 )
 
-RATIOS: tuple[Ratio, ...] = ()
+RATIOS: tuple[Ratio, ...] = (
+    Ratio("compiled-over-simpy", "compiled driver over SimPy driver, the same case", "compiled-steps", "simpy-steps"),
+)

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.errors import SimulatorBug
+from accelsim.kernels import event_layout as at
 from accelsim.kernels.codes import put_code
 from accelsim.kernels.columns import STAY_DRAIN, STAY_FILL, STAY_WIDTH
-from accelsim.kernels.events import layout as at
-from accelsim.kernels.events.loop import run
+from accelsim.kernels.event_loop import run
 from accelsim.machine.compiled_layout import POOLS, Names, laid_out
 from accelsim.machine.compiled_loads import LoadTables
 from accelsim.machine.network import Network

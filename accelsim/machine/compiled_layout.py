@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from accelsim.kernels import event_layout as at
 from accelsim.kernels.columns import BLOCK_OPERANDS
-from accelsim.kernels.events import layout as at
 from accelsim.machine.network import Hop, Network
 from accelsim.machine.sections import Sections
 from accelsim.machine.tally import routes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.events import layout as at
+from accelsim.kernels import event_layout as at
 from accelsim.machine.network import Network, Route, Station
 from accelsim.machine.sections import Sections
 from accelsim.machine.state import service_ticks

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.events import layout as at
+from accelsim.kernels import event_layout as at
 
 Ints = NDArray[np.int64]
 

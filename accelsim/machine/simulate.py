@@ -10,7 +10,6 @@ from accelsim.drivers import Driver
 from accelsim.errors import SimulatorBug
 from accelsim.machine.compiled_driver import CompiledMachine, Stuck
 from accelsim.machine.network import build_network
-from accelsim.machine.simpy_driver import Machine
 from accelsim.plan.schedule import Schedule
 from accelsim.timeline import Recorder, RecordOptions, Timeline
 
@@ -24,7 +23,12 @@ def simulate(schedule: Schedule, options: RecordOptions | None = None, progress:
     """
     network = build_network(schedule)
     recorder = Recorder(network.lanes, network.tensors, options or RecordOptions())
-    machine = (Machine if driver is Driver.SIMPY else CompiledMachine)(network, schedule, recorder, progress)
+    if driver is Driver.SIMPY:
+        from accelsim.machine.simpy_driver import Machine
+        made: type[Machine | CompiledMachine] = Machine
+    else:
+        made = CompiledMachine
+    machine = made(network, schedule, recorder, progress)
     try:
         with _no_cycle_collection():
             cycles = machine.run()

@@ -383,7 +383,7 @@ HEAVY = ("numpy", "simpy", "pydantic", "matplotlib", "numba", "yaml", "multiproc
     (("--help",), set()), (("run", "--help"), {"pydantic"}), (("--version",), set()),  # newer typers check types with pydantic
     (("list", "chips"), {"numpy", "pydantic", "yaml", "accelsim.outputs"}),
     (("estimate", "toy", GEMM), {"numpy", "pydantic", "yaml", "multiprocessing", "accelsim.outputs"}),
-    (("run", "toy", GEMM), {"numpy", "simpy", "pydantic", "numba", "yaml", "multiprocessing", "accelsim.machine",
+    (("run", "toy", GEMM), {"numpy", "pydantic", "numba", "yaml", "multiprocessing", "accelsim.machine",
                             "accelsim.outputs"}),
 ], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")
 def test_a_command_imports_no_more_than_it_needs(arguments: tuple[str, ...], needed: set[str]) -> None:

@@ -90,6 +90,6 @@ def test_calls_of_the_kernel_are_few() -> None:
     assert ran.machine.calls <= 12
 
 
-@pytest.mark.parametrize("name", ["accelsim.kernels.events.loop", "accelsim.kernels.walk"])
+@pytest.mark.parametrize("name", ["accelsim.kernels.event_loop", "accelsim.kernels.walk"])
 def test_they_are_among_those_that_are_compiled_beforehand(name: str) -> None:
     assert name in jit.compile_all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.events.layout import (
+from accelsim.kernels.event_layout import (
     A_STARTING,
     ARRAY_WIDTH,
     B_ARRAY,

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels.columns import STAY_WIDTH
-from accelsim.kernels.events.happenings import tell, wake, wake_array
-from accelsim.kernels.events.layout import (
+from accelsim.kernels.event_happenings import tell, wake, wake_array
+from accelsim.kernels.event_layout import (
     B_LIST,
     B_RESIDENCY,
     B_RING,
@@ -77,8 +77,8 @@ from accelsim.kernels.events.layout import (
     STATION_WIDTH,
     T_PAYLOAD,
 )
-from accelsim.kernels.events.pools import drop, drop_leg, hold
-from accelsim.kernels.events.transfers import drain
+from accelsim.kernels.event_pools import drop, drop_leg, hold
+from accelsim.kernels.event_transfers import drain
 from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels.columns import BLOCK_KIND, BLOCK_OPERANDS
-from accelsim.kernels.events.blame import check_explained, explain, explain_drain, put
-from accelsim.kernels.events.happenings import add_row, at, wake_array
-from accelsim.kernels.events.layout import (
+from accelsim.kernels.event_blame import check_explained, explain, explain_drain, put
+from accelsim.kernels.event_happenings import add_row, at, wake_array
+from accelsim.kernels.event_layout import (
     A_BLOCK,
     A_BLOCK_COUNT,
     A_BLOCKS,
@@ -82,9 +82,9 @@ from accelsim.kernels.events.layout import (
     WORK_HEAD,
     WORK_WIDTH,
 )
-from accelsim.kernels.events.pools import free_run, new_run
-from accelsim.kernels.events.ports import note_booking
-from accelsim.kernels.events.stations import live, pass_by, reader_done
+from accelsim.kernels.event_pools import free_run, new_run
+from accelsim.kernels.event_ports import note_booking
+from accelsim.kernels.event_stations import live, pass_by, reader_done
 from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels.codes import slot_of
-from accelsim.kernels.events.happenings import add_row
-from accelsim.kernels.events.layout import (
+from accelsim.kernels.event_happenings import add_row
+from accelsim.kernels.event_layout import (
     AHEAD_LABEL,
     AHEAD_NEXT,
     AHEAD_START,
@@ -103,7 +103,7 @@ from accelsim.kernels.events.layout import (
     WHOSE_OTHERS,
     WRITEBACK,
 )
-from accelsim.kernels.events.pools import leg_at
+from accelsim.kernels.event_pools import leg_at
 from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]

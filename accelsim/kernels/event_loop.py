@@ -1,14 +1,14 @@
-"""The loop: completions, then claims until none is possible, then array starts, then ports in tie order."""
+"""The event loop, compiled: completions, then claims until none is possible, then array starts, then ports in tie order."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.events.arrays import close_array, hold_ends, output_ends, try_start
-from accelsim.kernels.events.claims import claim
-from accelsim.kernels.events.happenings import take_event
-from accelsim.kernels.events.layout import (
+from accelsim.kernels.event_arrays import close_array, hold_ends, output_ends, try_start
+from accelsim.kernels.event_claims import claim
+from accelsim.kernels.event_happenings import take_event
+from accelsim.kernels.event_layout import (
     A_BLOCK,
     A_BLOCK_COUNT,
     A_ENDED,
@@ -92,9 +92,9 @@ from accelsim.kernels.events.layout import (
     WANTS_RUNS,
     WANTS_STAYS,
 )
-from accelsim.kernels.events.ports import ask, sort_requests
-from accelsim.kernels.events.stations import drained, filled, free_slot
-from accelsim.kernels.events.transfers import next_piece, serve
+from accelsim.kernels.event_ports import ask, sort_requests
+from accelsim.kernels.event_stations import drained, filled, free_slot
+from accelsim.kernels.event_transfers import next_piece, serve
 from accelsim.kernels.jit import INT, WRITE_1, flat, kernel, part
 
 Ints = NDArray[np.int64]

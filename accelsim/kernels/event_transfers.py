@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.events.happenings import add_row, at
-from accelsim.kernels.events.layout import (
+from accelsim.kernels.event_happenings import add_row, at
+from accelsim.kernels.event_layout import (
     B_GROUP,
     B_HOP,
     B_LIST,
@@ -101,8 +101,8 @@ from accelsim.kernels.events.layout import (
     TICKS,
     WAYS,
 )
-from accelsim.kernels.events.pools import drop_leg, free_group, leg_at, new_group, new_leg
-from accelsim.kernels.events.ports import ask, book, note_booking, who_is_ahead
+from accelsim.kernels.event_pools import drop_leg, free_group, leg_at, new_group, new_leg
+from accelsim.kernels.event_ports import ask, book, note_booking, who_is_ahead
 from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.events.layout import (
+from accelsim.kernels.event_layout import (
     AHEAD_END,
     AHEAD_LABEL,
     AHEAD_NEXT,
@@ -42,7 +42,7 @@ from accelsim.kernels.events.layout import (
     REQUEST_COUNT,
     RESOURCE_WIDTH,
 )
-from accelsim.kernels.events.pools import leg_at, new_ahead
+from accelsim.kernels.event_pools import leg_at, new_ahead
 from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]

@@ -21,8 +21,8 @@ from accelsim.kernels.columns import (
     STAY_SOURCE,
     STAY_TILE,
 )
-from accelsim.kernels.events.happenings import tell
-from accelsim.kernels.events.layout import (
+from accelsim.kernels.event_happenings import tell
+from accelsim.kernels.event_layout import (
     A_BLOCK,
     A_BLOCK_COUNT,
     A_BLOCKS,
@@ -86,9 +86,9 @@ from accelsim.kernels.events.layout import (
     STATION_WIDTH,
     TENSORS,
 )
-from accelsim.kernels.events.pools import drop, hold, new_residency
-from accelsim.kernels.events.stations import filled, live, next_stay, pass_by
-from accelsim.kernels.events.transfers import fill
+from accelsim.kernels.event_pools import drop, hold, new_residency
+from accelsim.kernels.event_stations import filled, live, next_stay, pass_by
+from accelsim.kernels.event_transfers import fill
 from accelsim.kernels.jit import part
 
 Ints = NDArray[np.int64]
