@@ -88,6 +88,7 @@ from accelsim.kernels.event_layout import (
     STATION_WIDTH,
     SYNC,
     TICKS,
+    TOO_MUCH_AT_ONCE,
     UNEXPLAINED,
     UNTIL,
     WHERE_ARRAY,
@@ -124,6 +125,9 @@ def put(s: Ints, cause: int, start: int, end: int, where: int, whose: int) -> in
         slot = slot_of(key, room)
         at = s[B_CULPRIT] + slot * CULPRIT_WIDTH
         while s[at + CULPRIT_KEY] != key:
+            if 4 * s[CULPRIT_COUNT] > 3 * room:
+                s[FAULT] = TOO_MUCH_AT_ONCE
+                return 1
             if s[at + CULPRIT_KEY] < 0:
                 s[at + CULPRIT_KEY], s[at + CULPRIT_CYCLES] = key, 0
                 s[CULPRIT_COUNT] += 1

@@ -26,6 +26,7 @@ from accelsim.kernels.event_layout import (
     EVENT_WHO,
     EVENT_WIDTH,
     EVENTS,
+    FAULT,
     HEAP_COUNT,
     LOG_COUNT,
     LOG_CYCLE,
@@ -47,6 +48,7 @@ from accelsim.kernels.event_layout import (
     ROW_END,
     ROW_LABEL,
     ROW_LANE,
+    ROW_ROOM,
     ROW_START,
     ROW_STATE,
     ROW_WIDTH,
@@ -54,6 +56,7 @@ from accelsim.kernels.event_layout import (
     START_COUNT,
     STATION_WIDTH,
     STATIONS,
+    TOO_MUCH_AT_ONCE,
 )
 from accelsim.kernels.jit import part, small_part
 
@@ -155,7 +158,9 @@ def wake_array(s: Ints, array: int) -> int:
 @small_part
 def add_row(s: Ints, lane: int, start: int, end: int, state: int, label: int) -> int:
     """A lane was in a state from one tick to another."""
-    if end > start:
+    if s[ROW_COUNT] >= s[ROW_ROOM]:
+        s[FAULT] = TOO_MUCH_AT_ONCE
+    elif end > start:
         row = s[B_ROW] + s[ROW_COUNT] * ROW_WIDTH
         s[row + ROW_LANE], s[row + ROW_START], s[row + ROW_END] = lane, start, end
         s[row + ROW_STATE], s[row + ROW_LABEL] = state, label

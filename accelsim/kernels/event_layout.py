@@ -16,9 +16,9 @@ NEVER = -1
  B_RESIDENCY, B_LEG, B_AHEAD, B_GROUP, B_RUN, B_HEAP, B_NEXT, B_REQUEST, B_CLAIM, B_START, B_ROW, B_LOG, B_CULPRIT,
  STATIONS, ARRAYS, TENSORS, OUTPUT, DEPTH, LEG_WIDTH, RUN_WIDTH, WORK_WIDTH, BLOCK_WIDTH, RESIDENCIES,
  FREE_RESIDENCY, FREE_RESIDENCIES, FREE_LEG, FREE_LEGS, FREE_AHEAD, FREE_AHEADS, FREE_GROUP, FREE_GROUPS, FREE_RUN, FREE_RUNS,
- HEAP_COUNT, NEXT_COUNT, REQUEST_COUNT, CLAIM_FIRST, CLAIM_COUNT, START_COUNT, ROW_COUNT, ROW_ROOM, LOG_COUNT, LOG_ROOM,
- CULPRIT_COUNT, CULPRIT_ROOM, UNTIL, SINCE, BLAMED_PHASE, BLAMED_LABEL, BLAMED_LANE, WRITEBACK, SYNC, FILL_DRAIN, CONTENTION,
- ISSUE, HEAD) = range(85)
+ HEAP_COUNT, NEXT_COUNT, REQUEST_COUNT, CLAIM_FIRST, CLAIM_COUNT, START_COUNT, ROW_COUNT, ROW_ROOM, ROW_SPARE, LOG_COUNT,
+ LOG_ROOM, CULPRIT_COUNT, CULPRIT_ROOM, UNTIL, SINCE, BLAMED_PHASE, BLAMED_LABEL, BLAMED_LANE, WRITEBACK, SYNC, FILL_DRAIN,
+ CONTENTION, ISSUE, HEAD) = range(86)
 """Of ``UNTIL`` on: the wait that is being explained, how it is written down, and the numbers of the causes it may have."""
 
 PHASE_EVENTS, PHASE_CLAIMS, PHASE_STARTS, PHASE_PORTS, PHASE_NEXT, PHASE_CLOSE, PHASE_OVER = range(7)
@@ -27,7 +27,7 @@ an array's end. ``PLACE`` is which (a station in claims, -1 for none), ``ROUND``
 """
 
 RAN, WANTS_STAYS, WANTS_BLOCKS, WANTS_RESIDENCIES, WANTS_LEGS, WANTS_AHEADS, WANTS_RUNS, WANTS_ROWS, WANTS_LOG, WANTS_CULPRITS, \
-    STUCK, UNEXPLAINED, WAITED_FOR_NOTHING = range(13)
+    STUCK, UNEXPLAINED, WAITED_FOR_NOTHING, TOO_MUCH_AT_ONCE = range(14)
 """Why a call came back: the run is over, something has to be supplied or made room for, or a law is broken."""
 
 # -- what the network is made of --------------------------------------------------------------------------------------
@@ -92,9 +92,8 @@ CLAIMED, READY, RELEASED, FREED, DRAINED = range(5)
 CULPRIT_KEY, CULPRIT_CYCLES, CULPRIT_WIDTH = range(3)
 """Cycles that a lane lost to a cause, at a place, to an owner: a hash table; key -1 is free."""
 
-MOST_ROWS_AT_ONCE = 1 << 13
-"""Room for rows that one unit of work may need."""
 MOST_CULPRITS_AT_ONCE = 1 << 10
+"""How many culprits one unit of work may add; ``ROW_SPARE`` of the head: how many rows."""
 
 PHASES = PHASE_START, PHASE_STEADY, PHASE_FINISH = range(3)
 LANE_BITS, WHOSE_BITS, WHERE_BITS = 20, 12, 20

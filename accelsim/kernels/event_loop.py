@@ -47,7 +47,6 @@ from accelsim.kernels.event_layout import (
     LOG_COUNT,
     LOG_ROOM,
     MOST_CULPRITS_AT_ONCE,
-    MOST_ROWS_AT_ONCE,
     NEVER,
     NEXT_COUNT,
     NEXT_KIND,
@@ -71,6 +70,7 @@ from accelsim.kernels.event_layout import (
     ROUND,
     ROW_COUNT,
     ROW_ROOM,
+    ROW_SPARE,
     S_DRAINING,
     S_ENDED,
     S_QUEUED,
@@ -128,7 +128,7 @@ def happen(s: Ints, kind: int, who: int) -> int:
 @part
 def room(s: Ints) -> int:
     """What there is too little room of for another unit of work; 0 where there is enough."""
-    if s[ROW_COUNT] + MOST_ROWS_AT_ONCE > s[ROW_ROOM]:
+    if s[ROW_COUNT] + s[ROW_SPARE] > s[ROW_ROOM]:
         return WANTS_ROWS
     if s[FREE_LEGS] < 4 * (s[RESIDENCIES] - s[FREE_RESIDENCIES]) + 16:
         return WANTS_LEGS

@@ -163,7 +163,7 @@ class CompiledMachine:
                 self._more_culprits()
             elif wanted == at.STUCK:
                 raise Stuck(f"deadlock at cycle {int(s.data[at.NOW]):,}")
-            elif wanted in (at.UNEXPLAINED, at.WAITED_FOR_NOTHING):
+            elif wanted in (at.UNEXPLAINED, at.WAITED_FOR_NOTHING, at.TOO_MUCH_AT_ONCE):
                 raise SimulatorBug(self._fault(wanted))
             else:
                 self._more(wanted)
@@ -245,6 +245,8 @@ class CompiledMachine:
 
     def _fault(self, wanted: int) -> str:
         head = self._s.data
+        if wanted == at.TOO_MUCH_AT_ONCE:
+            return f"one wait at cycle {int(head[at.NOW]):,} has more stretches than there is room for"
         lane = self.network.array_lanes[int(head[at.FAULT_LANE])].name
         since, until = int(head[at.FAULT_FROM]), int(head[at.FAULT_TO])
         if wanted == at.UNEXPLAINED:

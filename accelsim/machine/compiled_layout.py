@@ -86,6 +86,8 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
     residencies, runs = stations + SPARE * (1 + buffers), 1 + SPARE * arrays
     legs, aheads = 8 * residencies + 64, depth * (1 + SPARE)
     events = 2 * (residencies + legs + runs)
+    # a wait is told in stretches: those who were ahead at each hop on the way from the home
+    spare_rows = 4096 + 4 * longest * len(network.tensors) * depth
     lists: list[int] = []
     s = Sections({
         at.B_STATION: stations * at.STATION_WIDTH, at.B_RING: buffers,
@@ -97,7 +99,7 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
         at.B_RESIDENCY: residencies * at.RESIDENCY_WIDTH, at.B_LEG: legs * widths[at.LEG_WIDTH],
         at.B_AHEAD: aheads * at.AHEAD_WIDTH, at.B_GROUP: residencies * at.GROUP_WIDTH,
         at.B_RUN: runs * widths[at.RUN_WIDTH], at.B_HEAP: events * at.EVENT_WIDTH, at.B_NEXT: events * at.NEXT_WIDTH,
-        at.B_REQUEST: legs, at.B_CLAIM: stations, at.B_START: arrays, at.B_ROW: 2 * at.MOST_ROWS_AT_ONCE * at.ROW_WIDTH,
+        at.B_REQUEST: legs, at.B_CLAIM: stations, at.B_START: arrays, at.B_ROW: 2 * spare_rows * at.ROW_WIDTH,
         at.B_CULPRIT: 4 * at.MOST_CULPRITS_AT_ONCE * at.CULPRIT_WIDTH,
         at.B_LOG: (16 * residencies + 4096) * at.LOG_WIDTH if log else 0,
         # these grow with what the plan supplies
@@ -109,7 +111,7 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
     for place, width in widths.items():
         head[place] = width
     head[at.WORK_WIDTH], head[at.BLOCK_WIDTH] = at.WORK_HEAD + 2 * tensors, BLOCK_OPERANDS + tensors
-    head[at.ROW_ROOM], head[at.LOG_ROOM] = 2 * at.MOST_ROWS_AT_ONCE, s.lengths[at.B_LOG] // at.LOG_WIDTH
+    head[at.ROW_ROOM], head[at.ROW_SPARE], head[at.LOG_ROOM] = 2 * spare_rows, spare_rows, s.lengths[at.B_LOG] // at.LOG_WIDTH
     head[at.RESIDENCIES], head[at.CULPRIT_ROOM] = residencies, s.lengths[at.B_CULPRIT] // at.CULPRIT_WIDTH
     for place, cause in ((at.WRITEBACK, StallCause.WRITEBACK), (at.SYNC, StallCause.SYNC), (at.ISSUE, StallCause.ISSUE),
                          (at.FILL_DRAIN, StallCause.ARRAY_FILL_DRAIN), (at.CONTENTION, StallCause.CONTENTION)):

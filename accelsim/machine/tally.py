@@ -26,8 +26,12 @@ def size_of(hop: Hop, load: Load) -> int:
 
 
 def pieces(hops: Route, load: Load) -> list[list[int]]:
-    """Bytes of each piece that a load is cut into at each hop; the smallest chunk of the links on the way decides."""
-    chunk = min((hop.chunk_bytes for hop in hops if hop.chunk_bytes), default=0)
+    """Bytes of each piece that a load is cut into at each hop; the smallest chunk of the links on the way decides.
+
+    Where nothing on the way takes time there is nobody to let between, and no service for the next piece to wait for.
+    """
+    timed = any(hop.resource >= 0 for hop in hops)
+    chunk = min((hop.chunk_bytes for hop in hops if hop.chunk_bytes), default=0) if timed else 0
     count = -(-load.payload_bytes // chunk) if chunk and load.payload_bytes > chunk else 1
     whole = [size_of(hop, load) for hop in hops]
     return [[size * (i + 1) // count - size * i // count for size in whole] for i in range(count)]

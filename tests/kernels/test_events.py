@@ -37,6 +37,13 @@ def test_long_transfers_are_cut_into_pieces() -> None:
     compare(make(on, gemm(8, 8, 8), entry("DRAM", "k2 m2 n2"), entry("L1", "m4 n4 k4")))
 
 
+def test_pieces_that_nothing_serves_pass_at_once() -> None:
+    on = chip([level("DRAM", latency=10), level("L1")], links=(link("DRAM", "L1", chunk_bytes=24),))
+    case = make(on, gemm(8, 8, 8), entry("DRAM", "k2 m2 n2"), entry("L1", "m4 n4 k4"))
+    compare(case)
+    assert run(case).cycles == 8 * 64 + 10 + 10
+
+
 def test_multicasts_and_reductions() -> None:
     on = chip([level("DRAM", latency=7), level("L1", fanout=(("x", 4),))],
               links=(link("DRAM", "L1", tensors=frozenset("A"), multicast=Multicast.EQUAL, rate=3, name="in"),

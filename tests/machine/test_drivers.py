@@ -61,6 +61,22 @@ def test_several_instances(case: Case) -> None:
     compare(case)
 
 
+@pytest.mark.nightly
+@settings(max_examples=50_000, deadline=None, suppress_health_check=SLOW, derandomize=False)
+@given(cases())
+def test_one_instance_many_times(case: Case) -> None:
+    assume(steps_of(case) <= MOST_STEPS)
+    compare(case)
+
+
+@pytest.mark.nightly
+@settings(max_examples=50_000, deadline=None, suppress_health_check=SLOW, derandomize=False)
+@given(wide_cases())
+def test_several_instances_many_times(case: Case) -> None:
+    assume(steps_of(case) <= MOST_STEPS)
+    compare(case)
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
 @given(wide_cases())
 def test_windows_and_files(tmp_path_factory: pytest.TempPathFactory, case: Case) -> None:
