@@ -22,12 +22,12 @@ from accelsim.kernels.columns import (
     STAY_WIDTH,
 )
 from accelsim.kernels.walk import STEP_CODE, STEP_NUMBER
+from accelsim.plan import walk as walks
 from accelsim.plan.array_traffic import ArrayTraffic
 from accelsim.plan.codes import CodeTable
 from accelsim.plan.moves import Load
 from accelsim.plan.stays import Rules, Siblings, Stays, unit_stays
 from accelsim.plan.units import Unit, children, owner, units
-from accelsim.plan.walk import ROWS
 from accelsim.plan.work import StepWalk, StepWork
 from accelsim.spec.case import Case
 from accelsim.spec.operator import Tensor
@@ -156,6 +156,7 @@ class StayStream:
         self._waiting: deque[Ints] = deque()
         self._starts: Ints = np.zeros(0, dtype=np.int64)
         self._gone = 0
+        self._first = 0
         self._marks: list[int] = []
         self._ended = False
 
@@ -167,9 +168,9 @@ class StayStream:
             self._read()
         rows = self._waiting.popleft() if self._waiting else np.zeros((0, STAY_WIDTH), dtype=np.int64)
         if len(rows) and self._parent is not None:
-            rows[:, STAY_SOURCE] = self._parent.find(self._above, rows[:, STAY_FIRST] // self._inside)
             ends = STAY_LAST if self._output else STAY_FIRST
             rows[:, STAY_SINK] = self._parent.ahead(rows[:, ends] // self._inside)
+            rows[:, STAY_SOURCE] = self._parent.find(self._above, rows[:, STAY_FIRST] // self._inside)
         return rows
 
     def reader(self) -> int:
@@ -182,15 +183,17 @@ class StayStream:
         found = self.ahead(steps)
         self._marks[reader] = int(found[-1])
         keep = min(self._marks) - self._gone
-        if keep > ROWS:
+        if keep > walks.ROWS:
             self._starts = self._starts[keep:]
+            self._first = int(self._starts[0])
             self._gone += keep
         return found
 
     def ahead(self, steps: Ints) -> Ints:
-        """The residency that holds each step, from the readers' on, without moving on to it."""
+        """The residency that holds each step, without moving on to it; none before those that all readers have moved on to."""
         if self._made is None:
             return np.zeros(len(steps), dtype=np.int64)
+        assert int(steps.min()) >= self._first, "asked for what every reader has left behind"
         furthest = int(steps.max())
         while not self._ended and not (len(self._starts) and self._starts[-1] > furthest):
             self._read()

@@ -180,9 +180,9 @@ class VisitWalk(Walk, Generic[Set]):
         self._inside = -1 if any(self.cut) else prod(loop.bound for loop in loops[self._depth:]) - 1
         self._collapse = int(image.nothing is not None)
 
-    def rows(self, most: int = ROWS) -> Ints:
-        """The next visits, int64[n, VISIT_TILE + axes]; none at the end."""
-        made: Ints = np.empty((most, kernel.VISIT_TILE + self.deltas.shape[1]), dtype=np.int64)
+    def rows(self, most: int | None = None) -> Ints:
+        """The next visits, at most so many, int64[n, VISIT_TILE + axes]; none at the end."""
+        made: Ints = np.empty((most or ROWS, kernel.VISIT_TILE + self.deltas.shape[1]), dtype=np.int64)
         have = 0
         while True:
             have += kernel.walk_visits(self.loops, self._depth, self._inside, self.extents, self.deltas, self._numbers.table,

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
 from accelsim.errors import SimulatorBug
 from accelsim.machine.compiled_driver import CompiledMachine
 from accelsim.machine.simpy_driver import Machine
+from accelsim.plan import walk
 from accelsim.spec.case import Case
 from accelsim.timeline import RecordOptions, Timeline
 
@@ -59,6 +61,21 @@ def test_one_instance(case: Case) -> None:
 def test_several_instances(case: Case) -> None:
     assume(steps_of(case) <= MOST_STEPS)
     compare(case)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
+@given(wide_cases(), st.integers(1, 5))
+def test_in_how_large_pieces_the_plan_is_read_does_not_matter(case: Case, rows: int) -> None:
+    assume(steps_of(case) <= MOST_STEPS)
+    try:
+        right = run(case)
+    except SimulatorBug:
+        assume(False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walk, "ROWS", rows)
+        ran = run(case, None, CompiledMachine)
+    assert ran.log == right.log, brief(case)
+    same(ran.timeline, right.timeline)
 
 
 @pytest.mark.nightly
