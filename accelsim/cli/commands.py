@@ -64,6 +64,8 @@ def run(asking: Asking, as_json: bool, files: Files) -> int:
     record = RecordOptions(window, bins=2048 if files.timeline is not None else 256)
     with compiling(), Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(record), progress.tell)
+        if files.timeline is not None or files.bars is not None:
+            import accelsim.outputs.pictures  # noqa: F401  its kernel is compiled with the others, and said once
     if files.save is not None:
         save(finished, files.save)
     return show(finished, as_json, files, window)

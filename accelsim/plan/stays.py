@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -25,6 +26,7 @@ from accelsim.kernels.columns import (
     STAY_WIDTH,
 )
 from accelsim.kernels.walk import VISIT_COMPLETE, VISIT_FIRST, VISIT_LAST, VISIT_RETURNS, VISIT_TILE
+from accelsim.plan import walk as walks
 from accelsim.plan.images import IndexSet, TensorImage
 from accelsim.plan.loads import GroupKinds, Loads
 from accelsim.plan.lockstep import AxisGroup, Lane, Part, lanes
@@ -164,7 +166,7 @@ class LockstepStays:
 
     def rows(self) -> Ints:
         """The next stays."""
-        made = [stay for stay, _ in zip(self._stays, range(256), strict=False)]
+        made = list(islice(self._stays, walks.few()))
         return np.array(made, dtype=np.int64).reshape(len(made), STAY_WIDTH)
 
 
@@ -282,7 +284,7 @@ class SiblingStays:
 
     def rows(self) -> Ints:
         """The next stays."""
-        made = self._siblings.take(self._unit, 256)
+        made = self._siblings.take(self._unit, walks.few())
         return np.array(made, dtype=np.int64).reshape(len(made), STAY_WIDTH)
 
 

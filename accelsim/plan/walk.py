@@ -17,6 +17,12 @@ Ints = NDArray[np.int64]
 ROWS = 4096
 """Most rows that are walked at once."""
 
+
+def few() -> int:
+    """How many are taken at once where each of them is dear."""
+    return max(1, ROWS // 16)
+
+
 Set_co = TypeVar("Set_co", covariant=True)
 """A tile along one axis: an index set, or a group of them; equal ones are the same object."""
 
@@ -198,7 +204,7 @@ def visits(nest: Nest, numbers: Numbers[Set], loops: Sequence[NestLoop], base: S
     walk = VisitWalk(nest, numbers, loops, base)
     held: tuple[Set, ...] | None = None
     while True:
-        rows = walk.rows(256).tolist()
+        rows = walk.rows(few()).tolist()
         if not rows:
             return
         for first, last, returns, complete, *tile in rows:
