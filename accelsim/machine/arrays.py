@@ -115,13 +115,15 @@ class ArrayState:
 
     def _held(self, run: Run, _: object) -> None:
         self.running = False
-        for residency in run.early:
+        early, run.early = run.early, []
+        for residency in early:
             residency.station.reader_done(residency, run)
         self.machine.wake_array(self)
 
     @staticmethod
     def _release(run: Run, _: object) -> None:
-        for residency in run.late:
+        late, run.late = run.late, []
+        for residency in late:
             residency.station.reader_done(residency, run)
 
     def _ended(self, run: Run, _: object) -> None:

@@ -125,7 +125,7 @@ class Blame:
         if start <= arrival or hop.resource < 0:
             return
         cause = self._network.resources[hop.resource].cause
-        spec = leg.residency.station.spec
+        spec = leg.spec
         end = start
         for since, _, label, unit in queue:
             own = label == spec.tensor and unit == spec.unit

@@ -62,15 +62,16 @@ class Leg:
     ``reaches``: cycle in which the first byte is at the next hop; ``through`` and ``latency`` of the hop last left.
     """
 
-    __slots__ = ("before", "bookings", "done", "hops", "key", "latency", "previous", "reaches", "requested", "residency",
-                 "served", "through", "ticks")
+    __slots__ = ("_residency", "before", "bookings", "done", "hops", "key", "latency", "previous", "reaches", "requested",
+                 "served", "spec", "through", "ticks")
 
     def __init__(self, hops: Route, ticks: tuple[int, ...], key: TieKey, residency: Residency, before: Leg | None, requested: int,
                  done: Callable[[Leg], None]) -> None:
         self.hops = hops
         self.ticks = ticks
         self.key = key
-        self.residency = residency
+        self._residency: Residency | None = residency
+        self.spec = residency.station.spec
         self.before = before
         self.requested = requested
         self.done = done
@@ -83,6 +84,12 @@ class Leg:
         else:
             self.reaches, self.through, self.latency = before.reaches, before.through, before.latency
 
+    def let_go(self) -> Residency:
+        """The residency it moved something for, which from now on knows it, and not the other way round."""
+        residency, self._residency = self._residency, None
+        assert residency is not None, "it lets go once"
+        return residency
+
     @property
     def arrived(self) -> int:
         """Cycle in which all of it has arrived: through, and the last hop's latency over."""
@@ -90,7 +97,7 @@ class Leg:
 
 
 class Run:
-    """A block of array steps as it ran."""
+    """A block of array steps as it ran. ``early`` and ``late``: what it reads and will be done with; then it lets go of them."""
 
     __slots__ = ("array", "early", "hold_end", "late")
 

@@ -150,6 +150,7 @@ class Transfers:
 
     def _spread(self, members: list[Residency], trunk: Leg) -> None:
         """A multicast has left what its members share: each goes its own way."""
+        trunk.let_go()
         for member in members:
             ways, row = member.station.ways, member.row
             key = (-ways.spec.entry, row[STAY_FIRST], FILL, ways.spec.tensor, ways.spec.unit)
@@ -158,6 +159,7 @@ class Transfers:
 
     def _join(self, members: list[Residency], arrived: list[Leg], leg: Leg) -> None:
         """A member's partial sums are on their way; the sum goes on behind the last of them."""
+        leg.let_go()
         arrived.append(leg)
         if len(arrived) < len(members):
             return
@@ -168,6 +170,7 @@ class Transfers:
         self._launch(first.station.ways, TRUNK_DRAIN, row[STAY_DRAIN], key, first, last, partial(self._summed, members))
 
     def _summed(self, members: list[Residency], trunk: Leg) -> None:
+        trunk.let_go()
         for member in members:
             self._leaves(member, trunk)
 
@@ -189,7 +192,7 @@ class Transfers:
         self._go_on(leg)
 
     def _next_piece(self, hops: Route, parts: list[tuple[int, ...]], done: Callable[[Leg], None], leg: Leg) -> None:
-        self._machine.at(leg.bookings[-1][3], partial(self._piece, hops, parts, leg.key, leg.residency, leg, done))
+        self._machine.at(leg.bookings[-1][3], partial(self._piece, hops, parts, leg.key, leg.let_go(), leg, done))
 
     def _launch(self, ways: Ways, way: int, load: int, key: TieKey, residency: Residency, before: Leg | None,
                 done: Callable[[Leg], None]) -> None:
@@ -245,7 +248,7 @@ class Transfers:
             resource.free = end = start + leg.ticks[place]
             begins, ends = -(-start // TICKS), -(-end // TICKS)
             ahead = resource.ahead(now, begins) if begins > now else ()
-            spec = leg.residency.station.spec
+            spec = leg.spec
             resource.recent.append((begins, ends, spec.tensor, spec.unit))
             if end > start:
                 rows.append((resource.lane, start, end, BUSY_STATE, spec.tensor))
@@ -264,7 +267,7 @@ class Transfers:
             self._go_on(leg)
 
     def _filled(self, leg: Leg) -> None:
-        residency = leg.residency
+        residency = leg.let_go()
         residency.fill = leg
         self._machine.at(leg.through + leg.latency, partial(self._come, residency))
 
@@ -273,7 +276,7 @@ class Transfers:
         residency.station.filled(residency)
 
     def _left(self, leg: Leg) -> None:
-        self._leaves(leg.residency, leg)
+        self._leaves(leg.let_go(), leg)
 
     def _leaves(self, residency: Residency, leg: Leg) -> None:
         residency.drain = leg

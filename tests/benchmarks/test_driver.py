@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 from accelsim.analytic.auto import choose
+from accelsim.drivers import Driver
 from accelsim.machine.simulate import simulate
 from accelsim.plan.schedule import Schedule
 from accelsim.spec.case import Case
@@ -48,3 +50,18 @@ def test_events_do_not_depend_on_tile_size() -> None:
         assert case.chip == chip
         counts.add(simulate(Schedule(case)).counts["events"])
     assert len(counts) == 1
+
+
+def test_what_a_run_leaves_to_the_garbage_collector_does_not_grow(tmp_path: Path) -> None:
+    """Memory does not grow with the steps: what is over is let go of at once, as the collector rests during a run."""
+    left = []
+    gc.disable()
+    try:
+        for k in (2, 16):
+            case = double_buffered(tmp_path, k, 8, 8)
+            gc.collect()
+            simulate(Schedule(case), driver=Driver.SIMPY)
+            left.append(gc.collect())
+    finally:
+        gc.enable()
+    assert left[1] <= left[0] + 50
