@@ -1,6 +1,6 @@
 """The compiled driver: the same network and the same rules as the SimPy driver's, run by a kernel over one array.
 
-This file lays the array out, supplies the kernel with stays and blocks of the plan and with room, and reads the record.
+This file supplies the kernel with stays and blocks of the plan and with room, and reads the record.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ from accelsim.kernels.event_loop import run
 from accelsim.machine.compiled_layout import POOLS, Names, laid_out
 from accelsim.machine.compiled_loads import LoadTables
 from accelsim.machine.network import Network
-from accelsim.machine.state import service_ticks
+from accelsim.machine.state import Observer, service_ticks
 from accelsim.machine.tally import tally, tally_array
 from accelsim.plan.schedule import Schedule
 from accelsim.timeline import CAUSES, Recorder
 
 Ints = NDArray[np.int64]
-Observer = Callable[[int, str, int, str, int, int], None]
 TOLD = {at.CLAIMED: "claimed", at.READY: "ready", at.RELEASED: "released", at.FREED: "freed", at.DRAINED: "drained"}
 
 

@@ -79,7 +79,7 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
     """The array of a run at its beginning; ``log``: with room to note the events of residencies."""
     stations, arrays, tensors = len(network.stations), len(network.arrays), len(network.tensors)
     buffers = sum(spec.buffers for spec in network.stations)
-    depth = 4 + 2 * buffers + 4 * arrays
+    depth = network.depth
     hops = _hops(network)
     longest = max(len(route) for spec in network.stations for route in routes(spec))
     widths = {at.LEG_WIDTH: at.LEG_HEAD + at.BOOKING_WIDTH * longest, at.RUN_WIDTH: at.RUN_HEAD + tensors}

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from accelsim.kernels import event_layout as at
 from accelsim.machine.network import Network, Route, Station
 from accelsim.machine.sections import Sections
-from accelsim.machine.state import service_ticks
-from accelsim.machine.tally import ALONE_DRAIN, ALONE_FILL, pieces, routes, size_of
+from accelsim.machine.tally import ALONE_DRAIN, ALONE_FILL, pieces, route_ticks, routes, size_of
 from accelsim.plan.moves import Load
 from accelsim.plan.schedule import Schedule
 
@@ -35,22 +34,18 @@ class LoadTables:
 
     def _add(self, s: Sections, spec: Station, number: int, load: Load) -> int:
         ways = routes(spec)
-        ticks = [tick for route in ways for tick in self._ticks(route, [size_of(hop, load) for hop in route])]
+        ticks = [tick for route in ways for tick in route_ticks(self._network, route, [size_of(hop, load) for hop in route])]
         place = s.take(at.B_TABLE, at.TABLE_HEAD + len(ticks))
         head = [number, load.payload_bytes, *self._cut(s, ways[ALONE_FILL], load), *self._cut(s, ways[ALONE_DRAIN], load)]
         s.of(at.B_TABLE)[place:place + at.TABLE_HEAD + len(ticks)] = [*head, *ticks]
         return place
-
-    def _ticks(self, route: Route, sizes: list[int]) -> list[int]:
-        return [0 if hop.resource < 0 else service_ticks(self._network.resources[hop.resource], size, hop.setup_cycles)
-                for hop, size in zip(route, sizes, strict=True)]
 
     def _cut(self, s: Sections, route: Route, load: Load) -> tuple[int, int]:
         """How many pieces a load is cut into on its way, and where the ticks of the pieces' hops stand."""
         parts = pieces(route, load)
         if len(parts) == 1:
             return 1, 0
-        ticks = [tick for sizes in parts for tick in self._ticks(route, sizes)]
+        ticks = [tick for sizes in parts for tick in route_ticks(self._network, route, sizes)]
         place = s.take(at.B_TABLE, len(ticks))
         s.of(at.B_TABLE)[place:place + len(ticks)] = ticks
         return len(parts), place

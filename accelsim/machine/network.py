@@ -100,6 +100,11 @@ class Network:
     array_lanes: tuple[Lane, ...]
 
     @property
+    def depth(self) -> int:
+        """The last bookings of a resource that can still matter to one that arrives: all that may be under way at once."""
+        return 4 + 2 * sum(station.buffers for station in self.stations) + 4 * len(self.arrays)
+
+    @property
     def lanes(self) -> tuple[Lane, ...]:
         """Rows of the timeline."""
         return self.array_lanes + tuple(resource.lane for resource in self.resources)

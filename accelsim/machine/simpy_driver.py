@@ -17,7 +17,7 @@ from accelsim.errors import SimulatorBug
 from accelsim.machine.arrays import ArrayState
 from accelsim.machine.blame import Blame
 from accelsim.machine.network import Network
-from accelsim.machine.state import Residency
+from accelsim.machine.state import Observer, Residency
 from accelsim.machine.stations import StationState
 from accelsim.machine.tally import tally
 from accelsim.machine.transfers import Transfers, Ways
@@ -27,9 +27,6 @@ from accelsim.timeline import PENDING_ROWS, Recorder
 
 PROGRESS_BLOCKS = 512
 """Blocks between two calls of the progress function."""
-
-Observer = Callable[[int, str, int, str, int, int], None]
-"""Told of every event of a residency: cycle, what, entry, tensor, unit, residency. It only watches."""
 
 
 class Machine:

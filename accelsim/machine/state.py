@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from accelsim.machine.stations import StationState
 
 
-def whole_cycle(ticks: int) -> int:
-    """The cycle in which something at a tick is done: rounded up."""
-    return -(-ticks // TICKS)
-
+Observer = Callable[[int, str, int, str, int, int], None]
+"""Told of every event of a residency: cycle, what, entry, tensor, unit, residency. It only watches."""
 
 Ahead = tuple[int, int, int, int]
 """Who was served while a transfer waited at a port: from one cycle to another, a tensor's number and a unit."""

@@ -1,10 +1,11 @@
-"""What was moved, from how often each load went each way: the same sums for every driver."""
+"""The ways that loads go: bytes and ticks hop by hop, and the sums of what was moved, the same for every driver."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from accelsim.machine.network import Hop, Network, Route, Station
+from accelsim.machine.state import service_ticks
 from accelsim.plan.moves import Load
 from accelsim.plan.schedule import Work
 from accelsim.timeline import LaneKind, Recorder, Traffic
@@ -23,6 +24,12 @@ def size_of(hop: Hop, load: Load) -> int:
     """Bytes of a load that pass a hop."""
     size = load.outer_bytes(hop.granularity_bytes) if hop.shared else load.inner_bytes(hop.granularity_bytes)
     return max(size, hop.whole_bytes)
+
+
+def route_ticks(network: Network, hops: Route, sizes: Sequence[int]) -> tuple[int, ...]:
+    """Ticks that each hop of a route serves so many bytes; 0 where nothing is booked."""
+    return tuple([0 if hop.resource < 0 else service_ticks(network.resources[hop.resource], size, hop.setup_cycles)
+                  for hop, size in zip(hops, sizes, strict=True)])
 
 
 def pieces(hops: Route, load: Load) -> list[list[int]]:

@@ -17,7 +17,7 @@ from accelsim.kernels.columns import (
     STAY_LAST,
 )
 from accelsim.machine.network import Network, Route, Station
-from accelsim.machine.state import Leg, Residency, ResourceState, TieKey, service_ticks
+from accelsim.machine.state import Leg, Residency, ResourceState, TieKey
 from accelsim.machine.tally import (
     ALONE_DRAIN,
     ALONE_FILL,
@@ -26,6 +26,7 @@ from accelsim.machine.tally import (
     TRUNK_DRAIN,
     TRUNK_FILL,
     pieces,
+    route_ticks,
     routes,
     size_of,
 )
@@ -73,18 +74,15 @@ class Ways:
         for load in self._loads[len(self.payload):]:
             self.payload.append(load.payload_bytes if load is not None else 0)
             for way, hops in enumerate(self.hops):
+                sizes = [0 if load is None else size_of(hop, load) for hop in hops]
                 self.uses[way].append(0)
-                self.ticks[way].append(() if load is None else self._service(hops, [size_of(hop, load) for hop in hops]))
-
-    def _service(self, hops: Route, sizes: Sequence[int]) -> tuple[int, ...]:
-        return tuple([0 if hop.resource < 0 else service_ticks(self._network.resources[hop.resource], size, hop.setup_cycles)
-                      for hop, size in zip(hops, sizes, strict=True)])
+                self.ticks[way].append(route_ticks(self._network, hops, sizes))
 
     def pieces(self, way: int, load: int) -> list[tuple[int, ...]]:
         """The ticks of each piece that a load is cut into where a link cuts long ones; one piece is the whole."""
         found, hops = self._loads[load], self.hops[way]
         assert found is not None
-        return [self._service(hops, sizes) for sizes in pieces(hops, found)]
+        return [route_ticks(self._network, hops, sizes) for sizes in pieces(hops, found)]
 
 
 class Transfers:
@@ -94,8 +92,7 @@ class Transfers:
         self._machine = machine
         network = machine.network
         lanes = len(network.array_lanes)
-        depth = 4 + 2 * sum(station.buffers for station in network.stations) + 4 * len(network.arrays)
-        self.resources = [ResourceState(depth, lanes + number) for number in range(len(network.resources))]
+        self.resources = [ResourceState(network.depth, lanes + number) for number in range(len(network.resources))]
         self.requests: list[tuple[TieKey, int, Leg]] = []
         self._count = 0
         self._gathering: dict[tuple[int, int, int, int], list[Residency]] = {}

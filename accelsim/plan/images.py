@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from math import gcd
 
 from accelsim.spec.case import Case
 from accelsim.spec.nest import Nest
@@ -44,25 +43,6 @@ def shared(a: IndexSet, b: IndexSet) -> int:
 
 
 Tile = tuple[IndexSet, ...]
-
-
-def elements(tile: Tile) -> int:
-    """Elements of a tile."""
-    count = 1
-    for axis in tile:
-        count *= axis.count
-    return count
-
-
-def overlap(tile: Tile, other: Tile) -> int:
-    """Elements that two tiles share."""
-    count = 1
-    for a, b in zip(tile, other, strict=True):
-        both = a.count if a is b else shared(a, b)
-        if not both:
-            return 0
-        count *= both
-    return count
 
 
 class DimRange:
@@ -205,17 +185,9 @@ class TensorImage:
                 self.axes.append(JointImage(cut, nest.lines[cut].extent, nest.tiles[entry][cut]))
         self.lines = frozenset(line for axis in self.axes for line in axis.lines)
         self.nothing = tuple([IndexSet(0, 0, extent) for extent in self.extents])
-        moving = [loop for loop in nest.loops if loop.entry < entry and loop.bound > 1]
-        self.grid = tuple(gcd(*(loop.stride for loop in moving if loop.line == line)) or own.extent
-                          for line, own in enumerate(nest.lines))
+        self.grid = nest.grid([loop for loop in nest.loops if loop.entry < entry])
 
     @cached_property
     def extents(self) -> tuple[int, ...]:
         """Extents of the tile's axes (a flattened list held whole is one axis)."""
         return tuple(axis.axis.extent if isinstance(axis, AxisImage) else axis.extent for axis in self.axes)
-
-    def at(self, position: Sequence[int]) -> Tile:
-        """The tile for positions along all lines."""
-        tile = tuple([axis.at(position) for axis in self.axes])
-        # without an index along one axis the tile is empty wherever it stands along the others
-        return tile if all([axis.count for axis in tile]) else self.nothing

@@ -7,7 +7,7 @@ on disjoint lines. So per-line tables are made once and multiplied.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import gcd, prod
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -128,9 +128,7 @@ class StepWork:
         self.alone = all(not table.together for table in self.tables)
         self.padded = [one for one in self.sums if one.padded]
         self.loops = nest.temporal_above(entry)
-        moving = [loop for loop in (*self.loops, *nest.spatial_above(case.array_entry)) if loop.bound > 1]
-        self.grid = [gcd(*(loop.stride for loop in moving if loop.line == line)) or extent
-                     for line, extent in enumerate(self.extents)]
+        self.grid = nest.grid((*self.loops, *nest.spatial_above(case.array_entry)))
         self.kinds = [self._line_kinds(line) for line in range(len(nest.lines))]
 
     def _line_kinds(self, line: int) -> Ints:

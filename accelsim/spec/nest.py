@@ -11,7 +11,7 @@ from collections.abc import Mapping as MappingABC
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from math import gcd, prod
 
 from accelsim.errors import nearest
 from accelsim.spec.mapping import Loop, Mapping, MappingLevel
@@ -79,6 +79,11 @@ class Nest:
     def own(self, entry: int) -> tuple[NestLoop, ...]:
         """The entry's own loops."""
         return tuple(loop for loop in self.loops if loop.entry == entry)
+
+    def grid(self, loops: Sequence[NestLoop]) -> tuple[int, ...]:
+        """Per line, what every position that these loops reach is a multiple of; its extent where none moves along it."""
+        return tuple(gcd(*(loop.stride for loop in loops if loop.line == line and loop.bound > 1)) or own.extent
+                     for line, own in enumerate(self.lines))
 
     def line_of(self, dim: str) -> tuple[int, int | None]:
         """(plain line, flattened line or None) of a dimension."""
