@@ -279,6 +279,9 @@ def explain(s: Ints, r: int, until: int, array: int) -> int:
             until = s[n + N_RELEASED]
         explained = False
         if s[n + N_FREED_BY] == NOBODY:
+            if s[n + N_RELEASED] > s[n + N_READY]:
+                # another core went past it, or has a copy that outlives it: this array's own did so before it waited
+                return put(s, s[SYNC], 0, until, s[st + S_LEVEL], WHOSE_CORE)
             held = False
         elif s[n + N_FREED_BY] == BY_RUN:
             if s[n + N_FREED_WHO] == array:

@@ -50,6 +50,8 @@ from accelsim.kernels.event_layout import (
     N_FREED_BY,
     N_LAST,
     N_NEXT_DRAINING,
+    N_OUTLIVED,
+    N_OUTLIVES,
     N_OWING,
     N_PENDING,
     N_READERS,
@@ -65,6 +67,7 @@ from accelsim.kernels.event_layout import (
     NEVER,
     NOBODY,
     NOW,
+    OUTPUT,
     RESIDENCY_WIDTH,
     S_AFTER,
     S_ARRAY_COUNT,
@@ -80,6 +83,7 @@ from accelsim.kernels.event_layout import (
     S_PARENT,
     S_RING,
     S_STAY,
+    S_TENSOR,
     SLOT,
     SOURCE,
     START,
@@ -205,7 +209,8 @@ def claim(s: Ints, station: int, st: int) -> int:
     s[n + N_FILL_GROUP], s[n + N_FILL_MEMBERS] = s[row + STAY_FILL_GROUP], s[row + STAY_FILL_MEMBERS]
     s[n + N_DRAIN_GROUP], s[n + N_DRAIN_MEMBERS] = s[row + STAY_DRAIN_GROUP], s[row + STAY_DRAIN_MEMBERS]
     s[s[B_RESIDENCY] + source * RESIDENCY_WIDTH + N_READERS] += 1
-    if s[n + N_SINK] != reading:
+    s[n + N_OUTLIVED], s[n + N_OUTLIVES] = 0, int(s[n + N_SINK] != reading)
+    if s[n + N_OUTLIVES] == 1 and s[st + S_TENSOR] == s[OUTPUT]:
         s[n + N_OWING] = 1
         s[st + S_OWING] += 1
     s[slot], s[st + S_LAST], s[st + S_AWAITED] = hold(s, r), hold(s, r), NEVER

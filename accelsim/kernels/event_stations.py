@@ -32,6 +32,8 @@ from accelsim.kernels.event_layout import (
     N_FREED_WHO,
     N_IS_DRAINING,
     N_NEXT_DRAINING,
+    N_OUTLIVED,
+    N_OUTLIVES,
     N_OWING,
     N_PENDING,
     N_READERS,
@@ -43,7 +45,6 @@ from accelsim.kernels.event_layout import (
     N_SOURCE,
     N_STATION,
     N_STRANDED,
-    N_UNHELD,
     N_WHO,
     N_WHY,
     NEVER,
@@ -109,16 +110,28 @@ def live(s: Ints, st: int, seq: int) -> int:
 
 @small_part
 def forget(s: Ints, n: int) -> int:
-    """Let go of the chain behind a residency, which blame follows only while it is in its slot."""
-    if s[n + N_FREED_BY] == NOBODY:
-        return 0
-    source, before, who, leg = s[n + N_SOURCE], s[n + N_BEFORE], s[n + N_WHO], s[n + N_FILL]
-    s[n + N_SOURCE] = s[n + N_BEFORE] = s[n + N_WHO] = s[n + N_FILL] = NEVER
-    s[n + N_WHY] = START
-    drop(s, source)
-    drop(s, before)
-    drop(s, who)
-    return drop_leg(s, leg)
+    """Let go of the chain behind a residency, which blame follows no more once it is out of its slot.
+
+    But one that was released as soon as it was ready explains who got its slot, and one that was outlived those who did.
+    """
+    held = NEVER
+    while True:
+        kept = s[n + N_SLOT_FREE] < 0 or s[n + N_OUTLIVED] > 0 or (
+            s[n + N_FREED_BY] == NOBODY and s[n + N_RELEASED] == s[n + N_READY])
+        if kept:
+            return drop(s, held)
+        source, before, who, leg = s[n + N_SOURCE], s[n + N_BEFORE], s[n + N_WHO], s[n + N_FILL]
+        s[n + N_SOURCE] = s[n + N_BEFORE] = s[n + N_WHO] = s[n + N_FILL] = NEVER
+        s[n + N_WHY] = START
+        outlived = s[n + N_OUTLIVES] == 1 and source >= 0
+        drop(s, held)
+        drop(s, before)
+        drop(s, who)
+        drop_leg(s, leg)
+        if not outlived:
+            return drop(s, source)
+        held, n = source, s[B_RESIDENCY] + source * RESIDENCY_WIDTH
+        s[n + N_OUTLIVED] -= 1
 
 
 @small_part
@@ -130,22 +143,32 @@ def free_slot(s: Ints, r: int) -> int:
     return wake(s, s[n + N_STATION])
 
 
+@small_part
+def read(s: Ints, r: int, by: int, who: int) -> int:
+    """A residency has one reader less: ``by`` what kind and ``who`` (one more name of it, if a residency)."""
+    n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
+    s[n + N_READERS] -= 1
+    was_by, was = s[n + N_FREED_BY], s[n + N_FREED_WHO]
+    s[n + N_FREED_BY], s[n + N_FREED_WHO] = by, who
+    if was_by == BY_RESIDENCY:
+        drop(s, was)
+    return 0
+
+
 @part
 def leave(s: Ints, r: int) -> int:
-    """A residency is over: returns its source (for outputs: where its drain went), which has one reader less."""
+    """A residency is over: returns what it reads, or drained to, which has one reader less; -1 where it outlived that."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
     st = s[B_STATION] + s[n + N_STATION] * STATION_WIDTH
     source = s[n + N_SOURCE]
-    if s[n + N_UNHELD] > 0:
+    if s[n + N_OWING] == 1:
         s[n + N_OWING] = 0
         s[st + S_OWING] -= 1
         source = live(s, s[B_STATION] + s[st + S_PARENT] * STATION_WIDTH, s[n + N_SINK])
-    at_source = s[B_RESIDENCY] + source * RESIDENCY_WIDTH
-    s[at_source + N_READERS] -= 1
-    was, by = s[at_source + N_FREED_WHO], s[at_source + N_FREED_BY]
-    s[at_source + N_FREED_BY], s[at_source + N_FREED_WHO] = BY_RESIDENCY, hold(s, r)
-    if by == BY_RESIDENCY:
-        drop(s, was)
+    elif s[n + N_OUTLIVES] == 1:
+        source = NEVER
+    if source >= 0:
+        read(s, source, BY_RESIDENCY, hold(s, r))
     forget(s, n)
     return int(source)
 
@@ -170,7 +193,7 @@ def check_release(s: Ints, r: int) -> int:
             else:
                 s[s[B_RESIDENCY] + last * RESIDENCY_WIDTH + N_NEXT_DRAINING] = r
             s[st + S_DRAINING_LAST] = hold(s, r)
-            if s[n + N_UNHELD] > 0:
+            if s[n + N_OUTLIVES] == 1:
                 sink = live(s, s[B_STATION] + s[st + S_PARENT] * STATION_WIDTH, s[n + N_SINK])
                 if sink < 0 or s[s[B_RESIDENCY] + sink * RESIDENCY_WIDTH + N_READY] < 0:
                     s[n + N_STRANDED] = 1
@@ -185,13 +208,8 @@ def check_release(s: Ints, r: int) -> int:
 @part
 def reader_done(s: Ints, r: int, array: int, hold_end: int) -> int:
     """A block of an array unit that read a residency is done with it."""
-    n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
-    s[n + N_READERS] -= 1
-    if s[n + N_FREED_BY] == BY_RESIDENCY:
-        was = s[n + N_FREED_WHO]
-        s[n + N_FREED_BY] = NOBODY
-        drop(s, was)
-    s[n + N_FREED_BY], s[n + N_FREED_WHO], s[n + N_FREED_END] = BY_RUN, array, hold_end
+    read(s, r, BY_RUN, array)
+    s[s[B_RESIDENCY] + r * RESIDENCY_WIDTH + N_FREED_END] = hold_end
     return check_release(s, r)
 
 
@@ -236,6 +254,18 @@ def become_ready(s: Ints, r: int) -> int:
 
 
 @part
+def settle(s: Ints, r: int) -> int:
+    """A residency is ready: it lets go of a source that it outlives, and may be over already."""
+    n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
+    source = s[n + N_SOURCE]
+    if s[n + N_OUTLIVES] == 1 and source >= 0:
+        s[s[B_RESIDENCY] + source * RESIDENCY_WIDTH + N_OUTLIVED] += 1
+        read(s, source, NOBODY, NEVER)
+        check_release(s, source)
+    return check_release(s, r)
+
+
+@part
 def filled(s: Ints, r: int) -> int:
     """All that had to move in has; what the tile shares with the one before may still be on its way."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
@@ -262,20 +292,9 @@ def filled(s: Ints, r: int) -> int:
             if s[s[B_RESIDENCY] + after * RESIDENCY_WIDTH + N_FOLLOWED] != 1:
                 break
         while seq > first:
-            check_release(s, live(s, st, seq))
+            settle(s, live(s, st, seq))
             seq -= 1
-    check_release(s, r)
-    source = s[n + N_SOURCE]
-    if source >= 0 and s[n + N_SINK] != s[s[B_RESIDENCY] + source * RESIDENCY_WIDTH + N_SEQ]:
-        s[n + N_UNHELD] = 1
-        m = s[B_RESIDENCY] + source * RESIDENCY_WIDTH
-        s[m + N_READERS] -= 1
-        was, by = s[m + N_FREED_WHO], s[m + N_FREED_BY]
-        s[m + N_FREED_BY], s[m + N_FREED_WHO] = BY_RESIDENCY, hold(s, r)
-        if by == BY_RESIDENCY:
-            drop(s, was)
-        check_release(s, source)
-    return 0
+    return settle(s, r)
 
 
 @part

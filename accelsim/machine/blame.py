@@ -75,7 +75,11 @@ class Blame:
                     yield Piece(SYNC, node.released, first.requested, "reduction", "other core")
                 until = node.released
             if node.freed_why is None:
-                yield from self._before_ready(node, array)
+                if node.released > node.ready:
+                    # another core went past it, or has a copy that outlives it: this array's own did so before it waited
+                    yield Piece(SYNC, 0, until, node.station.spec.level, "other core")
+                else:
+                    yield from self._before_ready(node, array)
                 return
             node = node.freed_why
 

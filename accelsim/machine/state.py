@@ -110,12 +110,14 @@ class Residency:
     """A residency in its slot. Times are cycles, -1 until they happen.
 
     ``row``: the stay, in the plan's columns. ``why`` and ``freed_why`` say what let it claim and what ended its last reader:
-    blame follows them. ``before``: the residency before it, until this one is ready. ``sink``: the parent's residency that
-    its drain goes to; ``unheld``: it no longer holds its source, as the drain goes to a later one.
+    blame follows them. ``before``: the residency before it, until this one is ready. ``sink``: the parent's residency at its
+    last step; ``outlives``: that is a later one than its source, which it lets go of when it is ready; ``outlived``: how many
+    of those that did so may still be explained by what it has behind it.
     """
 
-    __slots__ = ("arrived", "before", "claimed", "drain", "drained", "fill", "followed", "freed_why", "pending",
-                 "readers", "ready", "released", "row", "seq", "sink", "slot_free", "source", "station", "unheld", "why")
+    __slots__ = ("arrived", "before", "claimed", "drain", "drained", "fill", "followed", "freed_why", "outlived",
+                 "outlives", "pending", "readers", "ready", "released", "row", "seq", "sink", "slot_free", "source",
+                 "station", "why")
 
     def __init__(self, station: StationState, row: list[int], seq: int, source: Residency | None, claimed: int, why: Why,
                  pending: int, sink: int) -> None:
@@ -124,7 +126,8 @@ class Residency:
         self.seq = seq
         self.source = source
         self.sink = sink
-        self.unheld = False
+        self.outlives = source is not None and sink != source.seq
+        self.outlived = 0
         self.claimed = claimed
         self.why = why
         self.pending = pending
@@ -139,10 +142,18 @@ class Residency:
         self.followed = False
 
     def forget(self) -> None:
-        """Let go of the chain behind it, which blame follows only while it is in its slot."""
-        if self.freed_why is not None:
-            self.source = self.before = self.fill = None
-            self.why = FROM_START
+        """Let go of the chain behind it, which blame follows no more once it is out of its slot.
+
+        But one that was released as soon as it was ready explains who got its slot, and one that was outlived those who did.
+        """
+        if self.slot_free < 0 or self.outlived or (self.freed_why is None and self.released == self.ready):
+            return
+        source, self.source = self.source, None
+        self.before = self.fill = None
+        self.why = FROM_START
+        if self.outlives and source is not None:
+            source.outlived -= 1
+            source.forget()
 
 
 START, SOURCE, SLOT, DRAIN = range(4)

@@ -116,7 +116,7 @@ class StationState:
         residency = Residency(self, row, seq, source, machine.now, self._why(source, held), self._unread(seq), sink)
         residency.before = self.last
         source.readers += 1
-        if sink != reading:
+        if self.output and residency.outlives:
             self.owing.append(residency)
         recent.append(residency)
         self.live[seq] = self.last = residency
@@ -185,9 +185,11 @@ class StationState:
             residency.before = None
         self._ready(residency)
         source = residency.source
-        if source is not None and residency.sink != source.seq:
-            residency.unheld = True
-            source.station.reader_done(source, residency)
+        if residency.outlives and source is not None:
+            source.outlived += 1
+            source.station.reader_done(source, None)
+        if not residency.pending and not residency.readers:
+            self.check_release(residency)
 
     def _ready(self, residency: Residency) -> None:
         """A residency's tile is all there."""
@@ -208,13 +210,11 @@ class StationState:
             after = self.live.get(residency.seq + 1)
             if after is not None and after.arrived:
                 self.filled(after)
-        if not residency.pending and not residency.readers:
-            self.check_release(residency)
 
     # -- releases (rule 5) --------------------------------------------------------------------------------------
 
-    def reader_done(self, residency: Residency, who: Residency | Run) -> None:
-        """A reader of a residency is done with it."""
+    def reader_done(self, residency: Residency, who: Residency | Run | None) -> None:
+        """A reader of a residency is done with it (None: though it goes on itself)."""
         residency.readers -= 1
         residency.freed_why = who
         if not residency.readers:
@@ -232,7 +232,7 @@ class StationState:
         del self.live[residency.seq]
         if residency.row[STAY_DRAIN]:
             self.draining[residency.seq] = residency
-            if residency.unheld and not self._sink_ready(residency):
+            if residency.outlives and not self._sink_ready(residency):
                 self.stranded.append(residency)
             else:
                 self.machine.transfers.drain(residency)
@@ -267,11 +267,11 @@ class StationState:
         self._leave(residency)
 
     def _leave(self, residency: Residency) -> None:
-        """A residency is over: its source has one reader less, and nobody will ask how it came to be."""
-        source = residency.source
-        assert source is not None
-        if residency.unheld:
+        """A residency is over: what it reads, or drained to, has one reader less, and nobody will ask how it came to be."""
+        if not residency.outlives:
+            assert residency.source is not None
+            self.parent.reader_done(residency.source, residency)
+        elif self.output:
             self.owing.remove(residency)
-            source = self.parent.live[residency.sink]
-        self.parent.reader_done(source, residency)
+            self.parent.reader_done(self.parent.live[residency.sink], residency)
         residency.forget()

@@ -73,7 +73,7 @@ class Schedule:
         parent = self.case.parent(entry, tensor.name)
         if parent is None:
             for unit in self.units[entry]:
-                self._streams[entry, tensor.name, unit.index] = StayStream(None, None, 1, output=False)
+                self._streams[entry, tensor.name, unit.index] = StayStream(None, None, 1)
             return
         rules = self._rules[entry, tensor.name]
         grouped = rules.groups and not self.case.lockstep(entry)
@@ -84,7 +84,7 @@ class Schedule:
             above = self._streams[parent, tensor.name, outer.index]
             for unit in members:
                 made: Stays = siblings.of(unit.index) if siblings is not None else unit_stays(rules, unit)
-                self._streams[entry, tensor.name, unit.index] = StayStream(made, above, inside, output=rules.output)
+                self._streams[entry, tensor.name, unit.index] = StayStream(made, above, inside)
 
     def stays(self, entry: int, tensor: str, unit: int) -> StayStream:
         """A station's stays; each station's can be read once."""
@@ -143,12 +143,11 @@ class Schedule:
 class StayStream:
     """The stays of one station, for the machine, and the steps they begin at, for those that look up their own.
 
-    ``inside``: steps of the station's level in one of its parent's; ``output``: its tiles drain, to whatever the parent holds
-    at their last step. A home (which has no stays of its own to make) has one residency, of everything.
+    ``inside``: steps of the station's level in one of its parent's. A home (which has no stays of its own to make) has one
+    residency, of everything.
     """
 
-    def __init__(self, made: Stays | None, parent: StayStream | None, inside: int, *, output: bool) -> None:
-        self._output = output
+    def __init__(self, made: Stays | None, parent: StayStream | None, inside: int) -> None:
         self._made = made
         self._parent = parent
         self._above = parent.reader() if parent is not None else 0
@@ -161,15 +160,16 @@ class StayStream:
         self._ended = False
 
     def rows(self) -> Ints:
-        """The next stays, int64[n, STAY_WIDTH], with the parent's residencies at their first and last steps; those differ
-        where an instance is idle while the others' output tile leaves the parent and comes back. None at the end.
+        """The next stays, int64[n, STAY_WIDTH], with the parent's residencies at their first and last steps. None at the end.
+
+        The two differ where a tile stays while the parent's changes: an instance is idle, or keeps a part (of a window, or
+        nothing but padding) that both of the parent's have.
         """
         if not self._waiting:
             self._read()
         rows = self._waiting.popleft() if self._waiting else np.zeros((0, STAY_WIDTH), dtype=np.int64)
         if len(rows) and self._parent is not None:
-            ends = STAY_LAST if self._output else STAY_FIRST
-            rows[:, STAY_SINK] = self._parent.ahead(rows[:, ends] // self._inside)
+            rows[:, STAY_SINK] = self._parent.ahead(rows[:, STAY_LAST] // self._inside)
             rows[:, STAY_SOURCE] = self._parent.find(self._above, rows[:, STAY_FIRST] // self._inside)
         return rows
 

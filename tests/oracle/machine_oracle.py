@@ -73,13 +73,12 @@ class Reading:
     same_cycle: what leaves a limited port in the cycle it came to it reaches the next port in another `round` of that
     cycle, or goes as far as it can at once (`join`), in tie order. unlimited: an unlimited port without latency is passed
     at once, before the round's arbitration, or `costs a round`. readerless: a residency that nobody reads is released when
-    `ready`, when `claimed`, when ready and the one before is released (`in order`), or never arises because a child's
-    stay reads every residency of the parent it overlaps (`stay`).
+    `ready`, when `claimed`, or when ready and the one before is released (`in order`).
     """
 
     same_cycle: Literal["round", "join"] = "round"
     unlimited: Literal["at once", "costs a round"] = "at once"
-    readerless: Literal["ready", "claimed", "in order", "stay"] = "ready"
+    readerless: Literal["ready", "claimed", "in order"] = "ready"
 
 
 @dataclass
@@ -136,7 +135,7 @@ class Residency:
     drain_bytes: int = 0
     brought_by: list["Residency"] = field(default_factory=list)  # whose transfers brought the tile's elements
     drains_before: list["Residency"] = field(default_factory=list)  # earlier drains of the elements to refill
-    sources: list["Residency"] = field(default_factory=list)  # the parent's residencies it is a reader of
+    outlives: bool = False  # an input that stays when the parent's tile changes reads it only until it is ready
     readers: int = 0
     claimed: bool = False
     ready: bool = False
@@ -174,7 +173,7 @@ class Transfer:
 class Plan:
     """The nest walked step by step: the residencies of every stream, who reads whom, and the array's blocks."""
 
-    def __init__(self, problem: Problem, reading: Reading) -> None:
+    def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.all_loops = [loop for loops in problem.loops for loop in loops]
         self.points = [self.points_of(level) for level in range(len(problem.memories) + 1)]
@@ -190,10 +189,8 @@ class Plan:
         for order, tensor in enumerate(problem.tensors):
             self.walk_tensor(order, tensor)
         for residency in self.all_residencies():
-            if reading.readerless != "stay":
-                residency.sources = residency.sources[:1]
-            for source in residency.sources:
-                source.readers += 1
+            if residency.source is not None:
+                residency.source.readers += 1
         self.blocks = self.walk_blocks()
         self.readerless = sum(stay.readers == 0 and not stay.at_home for stay in self.all_residencies())
 
@@ -274,8 +271,8 @@ class Plan:
                 stream.append(Residency(level, tensor, order, len(stream), step, step, point, tile, source, parent))
             stay = stream[-1]
             stay.last_step, stay.last_point = step, point
-            if source not in stay.sources:
-                stay.sources.append(source)
+            if source is not stay.source and not tensor.output:
+                stay.outlives = True
             during[point] = stay
         self.streams[level, tensor.name] = stream
         self.during[level, tensor.name] = during
@@ -391,8 +388,7 @@ class Run:
         elif what == "drain arrived":
             residency.drained = True
             self.end = max(self.end, self.now)
-            for source in residency.sources:
-                source.readers -= 1
+            self.let_go(residency)
 
     def settle(self) -> bool:
         """One sweep of claims, of what they make ready and of releases; whether anything changed."""
@@ -406,6 +402,8 @@ class Run:
             if not stay.ready and all(other.filled for other in stay.brought_by if other.moved_in):
                 stay.ready = changed = True
                 self.note("ready", stay)
+                if stay.outlives:
+                    self.let_go(stay)
             if self.last_reader_done(stay):
                 self.finish(stay)
                 changed = True
@@ -442,8 +440,12 @@ class Run:
             self.ask(Transfer(stay, True, stay.drain_bytes, (stay.level, stay.parent_level)))
             return
         stay.released = True
-        for source in stay.sources:
-            source.readers -= 1
+        if not stay.outlives:
+            self.let_go(stay)
+
+    def let_go(self, stay: Residency) -> None:
+        assert stay.source is not None
+        stay.source.readers -= 1
 
     def start_block(self) -> None:
         if self.array_busy or self.next_block == len(self.plan.blocks):
@@ -501,7 +503,7 @@ def ceiling(value: Fraction) -> int:
 def run(problem: Problem, reading: Reading | None = None) -> Result:
     """Play a problem by the rules; the end is the last drain's arrival (or the last block's end, if nothing drains)."""
     reading = reading or Reading()
-    plan = Plan(problem, reading)
+    plan = Plan(problem)
     machine = Run(plan, reading)
     readerless = plan.readerless
     machine.run()

@@ -144,7 +144,7 @@ def test_refill_waits_for_the_drain_to_arrive() -> None:
 
 
 def test_unread_residencies_make_no_difference() -> None:
-    """A tile that nobody reads is what a child already holds, so it moves nothing and its slot waits for that child."""
+    """A tile that nobody reads is what a child already holds: it moves nothing."""
     sliding = Tensor("I", (Axis((("p", 2), ("r", 2)), offset=-1, extent=5),), element_bytes=2)
     kernel = Tensor("W", (Axis((("r", 1),)),))
     output = Tensor("O", (Axis((("p", 1),)),), output=True)
@@ -161,4 +161,3 @@ def test_unread_residencies_make_no_difference() -> None:
     plain = run(problem)
     assert plain.readerless == 1
     assert plain.log == run(problem, Reading(readerless="claimed")).log
-    assert plain.log == run(problem, Reading(readerless="stay")).log

@@ -220,7 +220,7 @@ class Run(oracle.Run):
 
 def judge(case: Case) -> oracle.Result:
     """What the oracle says of a case."""
-    plan = Plan(to_oracle(case), oracle.Reading())
+    plan = Plan(to_oracle(case))
     machine = Run(plan, oracle.Reading())
     machine.run()
     return oracle.Result(machine.end, plan.traffic, sum(block.macs for block in plan.blocks), sorted(machine.log))
