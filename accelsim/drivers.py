@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
 
@@ -10,3 +11,13 @@ class Driver(Enum):
 
     COMPILED = "compiled"
     SIMPY = "simpy"
+
+
+@dataclass(frozen=True)
+class Running:
+    """How the event loop is run. ``fast_forward``: the compiled driver adds periods that repeat instead of running them, exactly;
+    the SimPy driver runs every step.
+    """
+
+    driver: Driver = Driver.COMPILED
+    fast_forward: bool = True

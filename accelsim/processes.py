@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.drivers import Driver
+from accelsim.drivers import Running
 from accelsim.errors import LimitExceeded
 from accelsim.spec.case import Case
 from accelsim.timeline import RecordOptions, Timeline
@@ -45,7 +45,7 @@ class Task:
     steps: int
 
 
-def simulate_all(tasks: Sequence[Task], record: RecordOptions, driver: Driver, jobs: int, progress: Progress | None,
+def simulate_all(tasks: Sequence[Task], record: RecordOptions, running: Running, jobs: int, progress: Progress | None,
                  ) -> list[Timeline]:
     """A timeline for each task, in their order and the same whatever ``jobs`` is.
 
@@ -55,21 +55,21 @@ def simulate_all(tasks: Sequence[Task], record: RecordOptions, driver: Driver, j
     """
     jobs = min(jobs, len(tasks), MOST_PROCESSES)
     if jobs > 1:
-        return _over_processes(tasks, record, driver, jobs, progress)
-    return [_simulate(task, record, driver, None if progress is None else partial(_tell, progress, task)) for task in tasks]
+        return _over_processes(tasks, record, running, jobs, progress)
+    return [_simulate(task, record, running, None if progress is None else partial(_tell, progress, task)) for task in tasks]
 
 
-def _simulate(task: Task, record: RecordOptions, driver: Driver, told: Callable[[int], None] | None) -> Timeline:
+def _simulate(task: Task, record: RecordOptions, running: Running, told: Callable[[int], None] | None) -> Timeline:
     from accelsim.machine.simulate import simulate  # brings the compiler along, which estimates and reports do without
     from accelsim.plan.schedule import Schedule
-    return simulate(Schedule(task.case), record, told, driver)
+    return simulate(Schedule(task.case), record, told, running)
 
 
 def _tell(progress: Progress, task: Task, done: int) -> None:
     progress(task.name, done, task.steps)
 
 
-def _over_processes(tasks: Sequence[Task], record: RecordOptions, driver: Driver, jobs: int, progress: Progress | None,
+def _over_processes(tasks: Sequence[Task], record: RecordOptions, running: Running, jobs: int, progress: Progress | None,
                     ) -> list[Timeline]:
     import accelsim.machine.simulate  # noqa: F401  compiled here once, and loaded by all workers
     largest_first = sorted(range(len(tasks)), key=lambda i: (-tasks[i].steps, i))
@@ -77,7 +77,7 @@ def _over_processes(tasks: Sequence[Task], record: RecordOptions, driver: Driver
         with tempfile.TemporaryDirectory(prefix="accelsim-", ignore_cleanup_errors=True) as folder, _workers(jobs) as pool:
             board = None if progress is None else Board.make(Path(folder) / "steps", len(tasks))
             with _no_interrupts():
-                begun = {i: pool.submit(_work, tasks[i], record, driver, board, i) for i in largest_first}
+                begun = {i: pool.submit(_work, tasks[i], record, running, board, i) for i in largest_first}
             futures = [begun[i] for i in range(len(tasks))]
             if progress is not None and board is not None:
                 _follow(futures, tasks, board, partial(progress, f"{len(tasks)} operators, {jobs} at a time"))
@@ -122,8 +122,8 @@ class Board:
         return partial(steps.__setitem__, task)
 
 
-def _work(task: Task, record: RecordOptions, driver: Driver, board: Board | None, number: int) -> Timeline:
-    return _simulate(task, record, driver, None if board is None else board.writer(number))
+def _work(task: Task, record: RecordOptions, running: Running, board: Board | None, number: int) -> Timeline:
+    return _simulate(task, record, running, None if board is None else board.writer(number))
 
 
 # -- worker processes -------------------------------------------------------------------------------------------------

@@ -10,13 +10,15 @@ import json
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from accelsim.repeats import Repeat, RowLog, Stretch, before, written_out
 from accelsim.stalls import Phase, StallCause
 
 Ints = NDArray[np.int64]
@@ -29,6 +31,8 @@ BUSY_STATE = 0
 STATES = 1 + len(CAUSES) * len(PHASES)
 PENDING_ROWS = 8192
 """Rows that are worked up at once."""
+LOGGED_ROWS = 1 << 18
+"""Most rows between two states of a run that are compared."""
 
 
 def stall_state(cause: StallCause, phase: Phase) -> int:
@@ -82,6 +86,25 @@ class Profile:
 
 
 @dataclass(frozen=True)
+class Period:
+    """A loop whose iterations were found to repeat: so many of them, so many cycles long, as often as they were added."""
+
+    loop: str
+    iterations: int
+    cycles: int
+    times: int
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """What was added instead of simulated, exactly: the array steps, and the periods. ``note``: why nothing was looked for."""
+
+    steps: int = 0
+    periods: tuple[Period, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Timeline:
     """What happened. ``rows``: (lane, first tick, end tick, state, label) inside the window, in order of time."""
 
@@ -98,6 +121,7 @@ class Timeline:
     culprits: Mapping[tuple[str, str, str, str], int]
     counts: Mapping[str, int]
     first_starts: tuple[int, ...]
+    skipped: Skipped
 
     def busy_cycles(self, lane: int) -> float:
         """Busy cycles of a lane; exact in sixteenths."""
@@ -121,6 +145,7 @@ class Timeline:
             "traffic": [(*key, vars(value)) for key, value in self.traffic.items()],
             "link_bytes": dict(self.link_bytes), "counts": dict(self.counts), "first_starts": self.first_starts,
             "culprits": [(*key, value) for key, value in self.culprits.items()],
+            "skipped": asdict(self.skipped),
         }
         with path.open("wb") as file:
             np.savez_compressed(file, about=np.array(json.dumps(about)), totals=self.totals, ticks=self.profile.ticks,
@@ -138,9 +163,13 @@ class Timeline:
                     (about["window"][0], about["window"][1]), about["rows_dropped"], tuple(about["labels"]),
                     {(level, tensor): Traffic(**values) for level, tensor, values in about["traffic"]},
                     about["link_bytes"], {(a, b, c, d): value for a, b, c, d, value in about["culprits"]},
-                    about["counts"], tuple(about["first_starts"]))
+                    about["counts"], tuple(about["first_starts"]), _skipped(about["skipped"]))
         except (KeyError, OSError, TypeError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(f"{path}: not a saved timeline ({error})") from None
+
+
+def _skipped(about: dict[str, Any]) -> Skipped:
+    return Skipped(about["steps"], tuple(Period(**one) for one in about["periods"]), about["note"])
 
 
 @dataclass(frozen=True)
@@ -164,8 +193,8 @@ class Recorder:
     options: RecordOptions = field(default_factory=RecordOptions)
 
     def __post_init__(self) -> None:
-        from accelsim.kernels.record import record  # brings the compiler along, which readers of records do without
-        self._record = record
+        from accelsim.kernels.record import reach, record  # brings the compiler along, which readers of records do without
+        self._record, self._reach = record, reach
         self.pending: list[tuple[int, int, int, int, int]] = []
         self._totals: Ints = np.zeros((len(self.lanes), STATES), dtype=np.int64)
         self._bins: Ints = np.zeros((len(self.lanes), STATES, self.options.bins), dtype=np.int64)
@@ -177,6 +206,13 @@ class Recorder:
         self.link_bytes: dict[str, int] = {}
         self.culprits: dict[tuple[str, str, str, str], int] = {}
         self.counts: dict[str, int] = {}
+        self.skipped = Skipped()
+        self._log: RowLog | None = None
+
+    def keep_log(self) -> RowLog:
+        """From now on keep what may be repeated; returns it."""
+        self._log = RowLog(LOGGED_ROWS)
+        return self._log
 
     def row(self, lane: int, start: int, end: int, state: int, label: int) -> None:
         """A lane was in a state from one tick to another, for a tensor's sake (``label``)."""
@@ -205,6 +241,12 @@ class Recorder:
         if not len(rows):
             return
         self._width = self._record(rows, self._totals, self._bins, self._width)
+        rows = rows.copy()
+        if self._log is not None:
+            self._log.add(rows)
+        self._keep(rows)
+
+    def _keep(self, rows: Ints) -> None:
         if self.options.window is not None:
             first, last = self.options.window
             rows = rows[(rows[:, 2] > first * TICKS) & (rows[:, 1] < last * TICKS)]
@@ -213,8 +255,40 @@ class Recorder:
             self._dropped += len(rows) - room
             rows = rows[:room]
         if len(rows):
-            self._kept.append(rows.copy())
+            self._kept.append(rows)
             self._kept_rows += len(rows)
+
+    def outside_window(self, place: int, shift: int, times: int) -> bool:
+        """Whether repeating what is logged from a place on would touch no chosen window."""
+        if self.options.window is None:
+            return True
+        first, last = self.options.window
+        again = Repeat(self._stretch(place), shift, times)
+        return again.high <= first * TICKS or again.low >= last * TICKS
+
+    def repeat(self, place: int, shift: int, times: int) -> None:
+        """What is logged from a place on happened again, so many times, each time so many ticks later."""
+        again = Repeat(self._stretch(place), shift, times)
+        assert self._log is not None, "only what is logged can be repeated"
+        self._log.add(again)
+        if not again.rows:
+            return
+        self._totals += again.totals
+        self._width = self._reach(self._bins, self._width, again.high)
+        first, last = again.low // self._width, (again.high - 1) // self._width
+        sums: Ints = np.zeros((last - first + 2, *self._totals.shape), dtype=np.int64)
+        sums[1:-1] = before(again, np.arange(first + 1, last + 1, dtype=np.int64) * self._width)
+        sums[-1] = again.totals
+        self._bins[:, :, first:last + 1] += np.moveaxis(np.diff(sums, axis=0), 0, 2)
+        if self.options.window is None:
+            kept = list(written_out(again, self.options.most_rows - self._kept_rows))
+            self._kept += kept
+            self._kept_rows += sum(map(len, kept))
+            self._dropped += again.rows - sum(map(len, kept))
+
+    def _stretch(self, place: int) -> Stretch:
+        assert self._log is not None, "only what is logged can be repeated"
+        return Stretch(self._log.since(place), (len(self.lanes), STATES))
 
     def finish(self, cycles: int, first_starts: Sequence[int]) -> Timeline:
         """The record of a run that ended at a cycle; ``first_starts``: when each array lane began its first step."""
@@ -223,4 +297,5 @@ class Recorder:
         rows = rows[np.lexsort((rows[:, 0], rows[:, 1]))]
         return Timeline(cycles, tuple(self.lanes), self._totals, Profile(max(1, self._width // TICKS), self._bins), rows,
                         self.options.window or (0, cycles), self._dropped, tuple(self.labels), self.traffic,
-                        self.link_bytes, dict(sorted(self.culprits.items())), self.counts, tuple(first_starts))
+                        self.link_bytes, dict(sorted(self.culprits.items())), self.counts, tuple(first_starts),
+                        self.skipped)

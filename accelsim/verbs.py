@@ -12,7 +12,7 @@ from pathlib import Path
 from accelsim.analytic.auto import AUTO, check_name, write
 from accelsim.analytic.estimate import estimate
 from accelsim.analytic.result import Estimate
-from accelsim.drivers import Driver
+from accelsim.drivers import Driver, Running
 from accelsim.errors import Fault, LimitExceeded, SpecError
 from accelsim.measure.report import Failed, OperatorReport, RunReport, measure
 from accelsim.processes import Progress, Task, simulate_all
@@ -31,7 +31,8 @@ class Options:
 
     ``jobs``: at most so many worker processes, each simulating one operator at a time; the results are the same bytes.
     A script that asks for more than one must run under ``if __name__ == "__main__":``. Raises ValueError below 1.
-    ``driver``: what runs the event loop; the results are the same bytes here too.
+    ``driver``: what runs the event loop; ``fast_forward``: whether periods that repeat are added instead of run. Neither
+    changes a number; what was added is reported.
     """
 
     mapping: str | None = None
@@ -41,6 +42,7 @@ class Options:
     most_steps: int = MOST_STEPS
     jobs: int = 1
     driver: Driver = Driver.COMPILED
+    fast_forward: bool = True
 
     def __post_init__(self) -> None:
         if self.jobs < 1:
@@ -80,7 +82,8 @@ def run(chip: str, workload: str, options: Options | None = None, progress: Prog
         if not isinstance(one, Failed):
             case, guess = one
             tasks.setdefault(_work_of(case), Task(case.operator.name, case, guess.steps))
-    found = dict(zip(tasks, simulate_all(tuple(tasks.values()), options.record, options.driver, options.jobs, progress),
+    found = dict(zip(tasks, simulate_all(tuple(tasks.values()), options.record,
+                                         Running(options.driver, options.fast_forward), options.jobs, progress),
                      strict=True))
     reports: list[OperatorReport | Failed] = []
     timelines: list[Timeline | None] = []

@@ -25,6 +25,7 @@ from accelsim.machine.network import build_network
 from accelsim.machine.simpy_driver import Machine
 from accelsim.plan.moves import Load
 from accelsim.plan.schedule import Schedule, Work
+from accelsim.plan.streams import singly
 from accelsim.spec.affine import parse_affine
 from accelsim.spec.build import make_case
 from accelsim.spec.case import Case
@@ -275,7 +276,7 @@ class Block:
 def blocks(schedule: Schedule, unit: int) -> list[Block]:
     """All blocks of an array unit."""
     return [Block(row[BLOCK_STEP], tuple(row[BLOCK_OPERANDS:]), schedule.works[row[BLOCK_KIND]])
-            for rows in schedule.blocks(unit) for row in rows.tolist()]
+            for row in singly(schedule.blocks(unit))]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from accelsim.drivers import Driver
+from accelsim.drivers import Driver, Running
 
 if TYPE_CHECKING:
     from accelsim.spec.case import Case
@@ -103,7 +103,7 @@ def steps(case: tuple[str, str, str], driver: Driver) -> Callable[[], int]:
     from accelsim.machine.simulate import simulate
     from accelsim.plan.schedule import Schedule
     made = case_of(*case)
-    return lambda: simulate(Schedule(made), driver=driver).counts["blocks"]
+    return lambda: simulate(Schedule(made), running=Running(driver, fast_forward=False)).counts["blocks"]
 
 
 TWO = "toy", "gemm:m=256,n=256,k=100", CONTENTION

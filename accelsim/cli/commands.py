@@ -34,11 +34,12 @@ class Asking:
     most_steps: int = MOST_STEPS
     jobs: int = 1
     driver: Driver = Driver.COMPILED
+    fast_forward: bool = True
 
     def options(self, record: RecordOptions | None = None) -> Options:
         """As the verbs take it."""
         return Options(self.mapping, self.dataflow, self.overrides, record or RecordOptions(), self.most_steps,
-                       self.jobs, self.driver)
+                       self.jobs, self.driver, self.fast_forward)
 
 
 class Files(NamedTuple):

@@ -50,7 +50,9 @@ MostSteps = Annotated[int, typer.Option("--most-steps", min=1, metavar="N", help
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulate up to N operators at a time, each in a "
                                    "process of its own; the results are the same bytes.")]
 Runs = Annotated[Driver, typer.Option("--driver", help="What runs the event loop: a compiled kernel, or SimPy, which is the "
-                                      "readable definition and slower; the results are the same bytes.")]
+                                      "readable definition and slower; no number changes.")]
+Forwarded = Annotated[bool, typer.Option("--fast-forward/--no-fast-forward", help="Add periods that repeat exactly instead of "
+                                         "simulating them; no number changes.")]
 
 
 def main() -> None:
@@ -118,11 +120,12 @@ def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: D
         operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
                                                         "the one with the most cycles.")] = None,
         save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep the run for `accelsim report`.")] = None,
-        most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED) -> int:
+        most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED,
+        fast_forward: Forwarded = True) -> int:
     """Simulate a workload on a chip and show where the time went."""
     from accelsim.cli import commands
     return commands.run(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs,
-                                         driver), as_json,
+                                         driver, fast_forward), as_json,
                         commands.Files(csv, timeline, window, operator, save, stall_bars))
 
 
@@ -139,11 +142,12 @@ def check(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow:
           as_json: AsJson = False,
           tolerance: Annotated[float, typer.Option("--tolerance", min=0.0, max=1.0, metavar="SHARE", help="How far the estimated "
                                                    "cycles of the workload may be from the measured ones.")] = 0.35,
-          most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED) -> int:
+          most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED,
+        fast_forward: Forwarded = True) -> int:
     """Estimate and measurement side by side, the difference explained; exit 1 if they do not agree."""
     from accelsim.cli import commands
     return commands.check(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs,
-                                           driver), as_json, tolerance)
+                                           driver, fast_forward), as_json, tolerance)
 
 
 @app.command()

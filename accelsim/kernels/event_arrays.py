@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.columns import BLOCK_KIND, BLOCK_OPERANDS
+from accelsim.kernels.columns import BLOCK_KIND, BLOCK_OPERANDS, BLOCK_STEP
 from accelsim.kernels.event_blame import check_explained, explain, explain_drain, put
 from accelsim.kernels.event_happenings import add_row, at, wake_array
 from accelsim.kernels.event_layout import (
@@ -46,11 +46,14 @@ from accelsim.kernels.event_layout import (
     FINISHED,
     HOLD_ENDS,
     MACS,
+    MARK,
+    MARKED,
     N_DRAINED,
     N_READERS,
     N_READY,
     N_STATION,
     NEVER,
+    NO_MARK,
     NOW,
     OUTPUT,
     OUTPUT_ENDS,
@@ -183,6 +186,8 @@ def try_start(s: Ints, array: int) -> int:
     else:
         at(s, end, BLOCK_ENDS, run)
     s[BLOCKS] += 1
+    if array == 0 and s[row + BLOCK_STEP] >= s[MARK]:
+        s[MARKED], s[MARK] = 1 + s[row + BLOCK_STEP], NO_MARK
     return 1
 
 

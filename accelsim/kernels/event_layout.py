@@ -18,8 +18,12 @@ NEVER = -1
  FREE_RESIDENCY, FREE_RESIDENCIES, FREE_LEG, FREE_LEGS, FREE_AHEAD, FREE_AHEADS, FREE_GROUP, FREE_GROUPS, FREE_RUN, FREE_RUNS,
  HEAP_COUNT, NEXT_COUNT, REQUEST_COUNT, CLAIM_FIRST, CLAIM_COUNT, START_COUNT, ROW_COUNT, ROW_ROOM, ROW_SPARE, LOG_COUNT,
  LOG_ROOM, CULPRIT_COUNT, CULPRIT_ROOM, UNTIL, SINCE, BLAMED_PHASE, BLAMED_LABEL, BLAMED_LANE, WRITEBACK, SYNC, FILL_DRAIN,
- CONTENTION, ISSUE, HEAD) = range(86)
-"""Of ``UNTIL`` on: the wait that is being explained, how it is written down, and the numbers of the causes it may have."""
+ CONTENTION, ISSUE, MARK, MARKED, HEAD) = range(88)
+"""Of ``UNTIL`` on: the wait that is being explained, how it is written down, and the numbers of the causes it may have.
+``MARK``: the step of the first array from which on the run is to come back; ``MARKED``: the one it has begun, plus 1.
+"""
+
+NO_MARK = 1 << 62
 
 PHASE_EVENTS, PHASE_CLAIMS, PHASE_STARTS, PHASE_PORTS, PHASE_NEXT, PHASE_CLOSE, PHASE_OVER = range(7)
 """Where a run stands between two units of work: an event, a claim, a start, a service, a completion of the next round or
@@ -27,7 +31,7 @@ an array's end. ``PLACE`` is which (a station in claims, -1 for none), ``ROUND``
 """
 
 RAN, WANTS_STAYS, WANTS_BLOCKS, WANTS_RESIDENCIES, WANTS_LEGS, WANTS_AHEADS, WANTS_RUNS, WANTS_ROWS, WANTS_LOG, WANTS_CULPRITS, \
-    STUCK, UNEXPLAINED, WAITED_FOR_NOTHING, TOO_MUCH_AT_ONCE = range(14)
+    STUCK, UNEXPLAINED, WAITED_FOR_NOTHING, TOO_MUCH_AT_ONCE, WANTS_MARK = range(15)
 """Why a call came back: the run is over, something has to be supplied or made room for, or a law is broken."""
 
 # -- what the network is made of --------------------------------------------------------------------------------------
@@ -70,6 +74,9 @@ NOBODY, BY_RESIDENCY, BY_RUN = range(3)
 (L_RESIDENCY, L_LABEL, L_UNIT, L_ROUTE, L_HOPS, L_TICKS, L_BEFORE, L_PREVIOUS, L_REQUESTED, L_REACHES, L_THROUGH, L_LATENCY,
  L_DONE, L_GROUP, L_KEY, L_TIE, L_PIECE, L_PIECES, L_REFERENCES, L_BOOKED, LEG_HEAD) = range(21)
 """A leg; its bookings follow."""
+
+KEY_BITS = 56
+"""Bits of the step in a leg's key; the boundary is above them."""
 
 K_ARRIVAL, K_START, K_END, K_THROUGH, K_AHEAD, BOOKING_WIDTH = range(6)
 

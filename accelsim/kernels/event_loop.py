@@ -46,6 +46,7 @@ from accelsim.kernels.event_layout import (
     LEG_ARRIVES,
     LOG_COUNT,
     LOG_ROOM,
+    MARKED,
     MOST_CULPRITS_AT_ONCE,
     NEVER,
     NEXT_COUNT,
@@ -87,6 +88,7 @@ from accelsim.kernels.event_layout import (
     WANTS_CULPRITS,
     WANTS_LEGS,
     WANTS_LOG,
+    WANTS_MARK,
     WANTS_RESIDENCIES,
     WANTS_ROWS,
     WANTS_RUNS,
@@ -177,6 +179,9 @@ def run(state: Ints) -> int:
                 s[PHASE], s[PLACE] = PHASE_CLOSE, 0
                 if stuck(s):
                     return STUCK
+            elif s[MARKED] and s[s[B_HEAP] + EVENT_TIME] > s[NOW]:
+                s[STOPPED_AT], s[MARKED] = s[MARKED] - 1, 0
+                return WANTS_MARK
             else:
                 e = take_event(s)
                 s[NOW] = s[e + EVENT_TIME]

@@ -35,6 +35,7 @@ from accelsim.kernels.event_layout import (
     H_RESOURCE,
     HOP_WIDTH,
     JOINS,
+    KEY_BITS,
     L_BEFORE,
     L_BOOKED,
     L_DONE,
@@ -125,7 +126,7 @@ def make_leg(s: Ints, r: int, way: int, load: int, before: int, done: int) -> in
     s[g + L_REQUESTED], s[g + L_DONE], s[g + L_BEFORE] = s[NOW], done, before
     draining = way >= ALONE_DRAIN
     # the boundary nearer the array, then the step, then fills before drains, then tensor order, then unit
-    s[g + L_KEY] = ((63 - s[st + S_ENTRY]) << 56) + (s[n + N_LAST] if draining else s[n + N_FIRST])
+    s[g + L_KEY] = ((63 - s[st + S_ENTRY]) << KEY_BITS) + (s[n + N_LAST] if draining else s[n + N_FIRST])
     s[g + L_TIE] = ((DRAINING if draining else FILLING) << 40) + (s[st + S_TENSOR] << 32) + s[st + S_UNIT]
     s[g + L_PIECE], s[g + L_PIECES] = 0, 1
     if before < 0:

@@ -5,9 +5,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.jit import INT, READ_2, WRITE_2, WRITE_3, kernel
+from accelsim.kernels.jit import INT, READ_1, READ_2, WRITE_2, WRITE_3, kernel, part
 
 Ints = NDArray[np.int64]
+
+
+@part
+def fitted(bins: Ints, width: int, end: int) -> int:
+    """Double the width of the bins until they reach a tick; returns it."""
+    count = bins.shape[2]
+    while end > count * width:
+        for a in range(bins.shape[0]):
+            for b in range(bins.shape[1]):
+                for k in range(count // 2):
+                    bins[a, b, k] = bins[a, b, 2 * k] + bins[a, b, 2 * k + 1]
+                for k in range(count // 2, count):
+                    bins[a, b, k] = 0
+        width *= 2
+    return width
 
 
 @kernel(INT(READ_2, WRITE_2, WRITE_3, INT))
@@ -17,18 +32,10 @@ def record(rows: Ints, totals: Ints, bins: Ints, width: int) -> int:
     ``rows``: int64[n, 5]: lane, first tick, end tick (behind the first), state, label. ``totals``: int64[lanes, states]
     ticks. ``bins``: int64[lanes, states, bins] ticks, an even number of bins.
     """
-    count = bins.shape[2]
     for i in range(rows.shape[0]):
         lane, start, end, state = rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3]
         totals[lane, state] += end - start
-        while end > count * width:
-            for a in range(bins.shape[0]):
-                for b in range(bins.shape[1]):
-                    for k in range(count // 2):
-                        bins[a, b, k] = bins[a, b, 2 * k] + bins[a, b, 2 * k + 1]
-                    for k in range(count // 2, count):
-                        bins[a, b, k] = 0
-            width *= 2
+        width = fitted(bins, width, end)
         k = start // width
         while start < end:
             border = min(end, (k + 1) * width)
@@ -36,3 +43,30 @@ def record(rows: Ints, totals: Ints, bins: Ints, width: int) -> int:
             start = border
             k += 1
     return width
+
+
+@kernel(INT(WRITE_3, INT, INT))
+def reach(bins: Ints, width: int, end: int) -> int:
+    """Double the width of the bins of a profile until they reach a tick; returns it."""
+    return int(fitted(bins, width, end))
+
+
+@kernel(INT(READ_2, READ_1, READ_1, WRITE_3))
+def add_before(rows: Ints, ticks: Ints, places: Ints, sums: Ints) -> int:
+    """Add to ``sums[place]`` what rows hold before a tick, for each tick (ascending) and its place.
+
+    ``rows``: as for ``record``. ``ticks``, ``places``: int64[n]. ``sums``: int64[places, lanes, states] ticks.
+    """
+    count = ticks.shape[0]
+    for i in range(rows.shape[0]):
+        lane, start, end, state = rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3]
+        first, last = 0, count
+        while first < last:
+            middle = (first + last) // 2
+            if ticks[middle] > start:
+                last = middle
+            else:
+                first = middle + 1
+        for k in range(first, count):
+            sums[places[k], lane, state] += min(end, ticks[k]) - start
+    return 0

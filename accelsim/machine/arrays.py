@@ -11,6 +11,7 @@ from accelsim.kernels.columns import BLOCK_KIND, BLOCK_OPERANDS
 from accelsim.machine.state import Piece, Residency, Run, service_ticks
 from accelsim.machine.tally import tally_array
 from accelsim.plan.schedule import Schedule, Work
+from accelsim.plan.streams import singly
 from accelsim.stalls import Phase, StallCause
 from accelsim.timeline import BUSY_STATE, TICKS, stall_state
 
@@ -27,7 +28,7 @@ class ArrayState:
         self.node = machine.network.arrays[number]
         self.lane = machine.network.array_lanes[number].name
         self._works = schedule.works
-        self._blocks: Iterator[list[int]] = (row for rows in schedule.blocks(self.node.unit) for row in rows.tolist())
+        self._blocks: Iterator[list[int]] = singly(schedule.blocks(self.node.unit))
         self.block: list[int] | None = next(self._blocks, None)
         self.free = 0
         self.running = False

@@ -1,6 +1,6 @@
 """The compiled driver: the same network and the same rules as the SimPy driver's, run by a kernel over one array.
 
-This file supplies the kernel with stays and blocks of the plan and with room, and reads the record.
+This file runs the kernel, gives it what it comes back for, and reads the record.
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 from accelsim.errors import SimulatorBug
 from accelsim.kernels import event_layout as at
 from accelsim.kernels.codes import put_code
-from accelsim.kernels.columns import STAY_DRAIN, STAY_FILL, STAY_WIDTH
 from accelsim.kernels.event_loop import run
 from accelsim.machine.compiled_layout import POOLS, Names, laid_out
-from accelsim.machine.compiled_loads import LoadTables
+from accelsim.machine.fast_forward import FastForward, Jump
+from accelsim.machine.jumps import add_again, counted, move_on
 from accelsim.machine.network import Network
-from accelsim.machine.state import Observer, service_ticks
+from accelsim.machine.state import Observer
+from accelsim.machine.supply import Supply
 from accelsim.machine.tally import tally, tally_array
 from accelsim.plan.schedule import Schedule
-from accelsim.timeline import CAUSES, Recorder
+from accelsim.repeats import RowLog
+from accelsim.timeline import CAUSES, TICKS, Period, Recorder, Skipped
 
 Ints = NDArray[np.int64]
 TOLD = {at.CLAIMED: "claimed", at.READY: "ready", at.RELEASED: "released", at.FREED: "freed", at.DRAINED: "drained"}
@@ -35,23 +37,23 @@ class CompiledMachine:
     """One run of a network. ``run`` returns the cycle in which the last drain arrived."""
 
     def __init__(self, network: Network, schedule: Schedule, recorder: Recorder,
-                 progress: Callable[[int], None] | None = None, observer: Observer | None = None) -> None:
+                 progress: Callable[[int], None] | None = None, observer: Observer | None = None,
+                 forward: FastForward | None = None) -> None:
         self.network = network
         self._schedule = schedule
         self._recorder = recorder
         self._progress = progress
         self._observer = observer
         self._names = Names(network)
-        self._areas: dict[tuple[str, int], int] = {}
-        self._tables = LoadTables(network, schedule)
-        self._streams = [schedule.stays(spec.entry, network.tensors[spec.tensor], spec.unit) for spec in network.stations]
-        self._blocks = [schedule.blocks(node.unit) for node in network.arrays]
-        self._works = 0
         self._s = laid_out(network, self._names, log=observer is not None)
-        for number in range(len(network.stations)):
-            self._supply_stays(number)
-        for number in range(len(network.arrays)):
-            self._supply_blocks(number)
+        self._supply = Supply(network, schedule, self._s)
+        self._forward = forward
+        self._log: RowLog | None = None
+        self._periods: dict[tuple[str, int, int], int] = {}
+        self._steps_added = 0
+        if forward is not None:
+            self._log = recorder.keep_log()
+            self._s.data[at.MARK] = forward.next_mark(0)
 
     # -- room ---------------------------------------------------------------------------------------------------
 
@@ -72,76 +74,15 @@ class CompiledMachine:
 
     def _more_culprits(self) -> None:
         s = self._s
-        held = s.of(at.B_CULPRIT).reshape(-1, at.CULPRIT_WIDTH).copy()
+        held = s.table(at.B_CULPRIT, at.CULPRIT_WIDTH).copy()
         room = 2 * len(held)
         s.enlarge({at.B_CULPRIT: room * at.CULPRIT_WIDTH})
         s.data[at.CULPRIT_ROOM] = room
         keys, values = np.full(room, at.NEVER, dtype=np.int64), np.zeros(room, dtype=np.int64)
         for key, cycles in held[held[:, at.CULPRIT_KEY] >= 0].tolist():
             put_code(key, cycles, keys, values)
-        table = s.of(at.B_CULPRIT).reshape(-1, at.CULPRIT_WIDTH)
+        table = s.table(at.B_CULPRIT, at.CULPRIT_WIDTH)
         table[:, at.CULPRIT_KEY], table[:, at.CULPRIT_CYCLES] = keys, values
-
-    # -- what the plan supplies ---------------------------------------------------------------------------------
-
-    def _supply_stays(self, number: int) -> None:
-        """Give a station its next stays, behind the one or none that it has left."""
-        spec, s = self.network.stations[number], self._s
-        if spec.parent >= 0:
-            fresh = self._streams[number].rows()
-            offsets = self._tables.offsets(s, spec)
-            fresh[:, STAY_FILL], fresh[:, STAY_DRAIN] = offsets[fresh[:, STAY_FILL]], offsets[fresh[:, STAY_DRAIN]]
-            self._make_area(("uses", number), at.B_STATION, at.STATION_WIDTH, at.S_USES, at.WAYS * len(offsets))
-        else:
-            fresh = np.zeros((0, STAY_WIDTH), dtype=np.int64)
-        self._supply(("stays", number), at.B_STATION, at.STATION_WIDTH, number, at.S_STAYS, at.B_STAY, fresh)
-
-    def _supply_blocks(self, number: int) -> None:
-        """Give an array its next blocks, behind the one or none that it has left."""
-        s = self._s
-        fresh = next(self._blocks[number], np.zeros((0, int(s.data[at.BLOCK_WIDTH])), dtype=np.int64))
-        works = self._schedule.works
-        width = int(s.data[at.WORK_WIDTH])
-        for work in works[self._works:]:
-            place = s.take(at.B_WORK, width)
-            node = self.network.arrays[number]
-            ticks = [service_ticks(self.network.resources[resource], size, 0) if resource >= 0 and size else at.NEVER
-                     for resources, sizes in ((node.read_resources, work.reads), (node.write_resources, work.writes))
-                     for resource, size in zip(resources, sizes, strict=True)]
-            s.of(at.B_WORK)[place:place + width] = [work.hold, work.macs, *ticks]
-        self._works = len(works)
-        self._make_area(("done", number), at.B_ARRAY, at.ARRAY_WIDTH, at.A_DONE, len(works))
-        self._supply(("blocks", number), at.B_ARRAY, at.ARRAY_WIDTH, number, at.A_BLOCKS, at.B_BLOCK, fresh)
-
-    def _row(self, base: int, width: int, number: int) -> Ints:
-        return self._s.of(base)[number * width:(number + 1) * width]
-
-    def _make_area(self, name: tuple[str, int], owners: int, owner_width: int, field: int, length: int) -> None:
-        """See to it that an owner (the number in the name) has counters for so much; those it had keep their counts."""
-        have = self._areas.get(name, 0)
-        if length <= have:
-            return
-        self._areas[name] = 2 * length
-        fresh = self._s.take(at.B_USES, 2 * length)
-        place = int(self._row(owners, owner_width, name[1])[field])
-        section = self._s.of(at.B_USES)
-        section[fresh:fresh + have] = section[place:place + have]
-        self._row(owners, owner_width, name[1])[field] = fresh
-
-    def _supply(self, name: tuple[str, int], owners: int, owner_width: int, number: int, field: int, base: int, fresh: Ints,
-                ) -> None:
-        """Put rows behind those that are left. Four fields of the owner: where its rows are, the next, how many, the end."""
-        width = fresh.shape[1]
-        rows, following, count, _ = self._row(owners, owner_width, number)[field:field + 4].tolist()
-        left = self._s.of(base)[(rows + following) * width:(rows + count) * width].copy()
-        needed = len(left) // width + len(fresh)
-        if needed > self._areas.get(name, 0):
-            self._areas[name] = needed
-            rows = self._s.take(base, needed * width) // width
-        section = self._s.of(base)
-        section[rows * width:rows * width + len(left)] = left
-        section[rows * width + len(left):(rows + needed) * width] = fresh.ravel()
-        self._row(owners, owner_width, number)[field:field + 4] = rows, 0, needed, not len(fresh)
 
     # -- the run ------------------------------------------------------------------------------------------------
 
@@ -151,15 +92,17 @@ class CompiledMachine:
         while (wanted := run(s.data)) != at.RAN:
             stopped = int(s.data[at.STOPPED_AT])
             if wanted == at.WANTS_STAYS:
-                self._supply_stays(stopped)
+                self._supply.stays(stopped)
             elif wanted == at.WANTS_BLOCKS:
-                self._supply_blocks(stopped)
+                self._supply.blocks(stopped)
             elif wanted == at.WANTS_ROWS:
                 self._take_rows()
             elif wanted == at.WANTS_LOG:
                 self._tell()
             elif wanted == at.WANTS_CULPRITS:
                 self._more_culprits()
+            elif wanted == at.WANTS_MARK:
+                self._at_mark(stopped)
             elif wanted == at.STUCK:
                 raise Stuck(f"deadlock at cycle {int(s.data[at.NOW]):,}")
             elif wanted in (at.UNEXPLAINED, at.WAITED_FOR_NOTHING, at.TOO_MUCH_AT_ONCE):
@@ -170,11 +113,52 @@ class CompiledMachine:
         if self._observer is not None:
             self._tell()
         lost = [f"{spec.level} {self.network.tensors[spec.tensor]}: {under_way:,} B" for number, spec in enumerate(
-            self.network.stations) if (under_way := int(self._row(at.B_STATION, at.STATION_WIDTH, number)[at.S_UNDER_WAY]))]
+            self.network.stations) if (under_way := int(self._supply.station(number)[at.S_UNDER_WAY]))]
         if lost:
             raise SimulatorBug(f"bytes that left are not bytes that arrived: {'; '.join(lost)}")
         self._read_counts()
+        if self._forward is not None:
+            periods = tuple(Period(*key, times) for key, times in self._periods.items())
+            self._recorder.skipped = Skipped(self._steps_added, periods)
         return int(s.data[at.FINISHED])
+
+    # -- fast-forward -------------------------------------------------------------------------------------------
+
+    def _at_mark(self, step: int) -> None:
+        """An iteration of a loop that is watched has begun: look whether it repeats an earlier one, and jump if it does."""
+        forward, s = self._forward, self._s
+        assert forward is not None
+        assert self._log is not None
+        depths = forward.due(step)
+        if depths:
+            jump = forward.look(s, depths, step)
+            if jump is not None:
+                self._take_rows()
+                forward.forget(self._log.first)
+                if jump.before.log >= self._log.first and self._recorder.outside_window(
+                        jump.before.log, jump.cycles * TICKS, jump.times):
+                    step = self._jump(jump, step)
+                    depths = []
+            kept = forward.to_keep(depths)
+            if kept:
+                self._take_rows()
+                forward.keep(kept, step, int(s.data[at.NOW]), counted(s, self._supply), self._log.place)
+                oldest = forward.oldest_log
+                self._log.forget(oldest if oldest is not None else self._log.place)
+        s.data[at.MARK] = forward.next_mark(step)
+
+    def _jump(self, jump: Jump, step: int) -> int:
+        """Add whole periods; returns the step at which the run goes on."""
+        forward, added = self._forward, jump.steps_added
+        assert forward is not None
+        self._recorder.repeat(jump.before.log, jump.cycles * TICKS, jump.times)
+        add_again(self._s, self._supply, jump.before.counted, jump.times)
+        move_on(self._s, self._supply, self.network, forward.recurrence, jump, step)
+        key = forward.recurrence.name(jump.depth), jump.iterations, jump.cycles
+        self._periods[key] = self._periods.get(key, 0) + jump.times
+        self._steps_added += added
+        forward.jumped(jump.depth, step + added)
+        return step + added
 
     @property
     def macs(self) -> int:
@@ -194,7 +178,7 @@ class CompiledMachine:
     @property
     def first_starts(self) -> list[int]:
         """When each array began its first block; -1: never."""
-        return [int(row[at.A_FIRST_START]) for row in self._s.of(at.B_ARRAY).reshape(-1, at.ARRAY_WIDTH)]
+        return [int(row[at.A_FIRST_START]) for row in self._s.table(at.B_ARRAY, at.ARRAY_WIDTH)]
 
     def _take_rows(self) -> None:
         s = self._s
@@ -209,7 +193,7 @@ class CompiledMachine:
         s = self._s
         assert self._observer is not None
         count = int(s.data[at.LOG_COUNT])
-        for cycle, what, station, seq in s.of(at.B_LOG).reshape(-1, at.LOG_WIDTH)[:count].tolist():
+        for cycle, what, station, seq in s.table(at.B_LOG, at.LOG_WIDTH)[:count].tolist():
             spec = self.network.stations[station]
             self._observer(cycle, TOLD[what], spec.entry, self.network.tensors[spec.tensor], spec.unit, seq)
         s.data[at.LOG_COUNT] = 0
@@ -221,20 +205,16 @@ class CompiledMachine:
     def _read_counts(self) -> None:
         """Hand what was counted to the recorder."""
         s, network, recorder = self._s, self.network, self._recorder
-        uses = s.of(at.B_USES)
         for number, spec in enumerate(network.stations):
             if spec.parent >= 0:
                 loads = self._schedule.loads(spec.entry, network.tensors[spec.tensor])
-                first = int(self._row(at.B_STATION, at.STATION_WIDTH, number)[at.S_USES])
-                own = uses[first:first + self._areas["uses", number]].reshape(-1, at.WAYS)
-                tally(recorder, network, number, loads, own.T.tolist())
+                tally(recorder, network, number, loads, self._supply.uses(number).T.tolist())
         for number in range(len(network.arrays)):
-            row = self._row(at.B_ARRAY, at.ARRAY_WIDTH, number)
-            recorder.count("hold_cycles", int(row[at.A_HELD]))
-            done = uses[row[at.A_DONE]:row[at.A_DONE] + self._areas["done", number]]
+            recorder.count("hold_cycles", int(self._supply.array(number)[at.A_HELD]))
+            done = self._supply.done(number)
             tally_array(recorder, network, number, self._schedule.works,
                         {kind: int(done[kind]) for kind in np.flatnonzero(done).tolist()})
-        for key, cycles in s.of(at.B_CULPRIT).reshape(-1, at.CULPRIT_WIDTH).tolist():
+        for key, cycles in s.table(at.B_CULPRIT, at.CULPRIT_WIDTH).tolist():
             if key >= 0:
                 lane = key & ((1 << at.LANE_BITS) - 1)
                 whose = key >> at.LANE_BITS & ((1 << at.WHOSE_BITS) - 1)

@@ -107,7 +107,7 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
     })
     head = s.data
     head[at.STATIONS], head[at.ARRAYS], head[at.TENSORS], head[at.OUTPUT] = stations, arrays, tensors, network.output
-    head[at.DEPTH], head[at.DUE] = depth, 1
+    head[at.DEPTH], head[at.DUE], head[at.MARK] = depth, 1, at.NO_MARK
     for place, width in widths.items():
         head[place] = width
     head[at.WORK_WIDTH], head[at.BLOCK_WIDTH] = at.WORK_HEAD + 2 * tensors, BLOCK_OPERANDS + tensors
@@ -118,9 +118,9 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
         head[place] = CAUSES.index(cause)
     s.of(at.B_HOP)[:] = [number for hop in hops for number in (
         hop.resource, hop.latency_cycles, CAUSES.index(hop.latency_cause), hop.setup_cycles, names.number(hop.name))]
-    s.of(at.B_RESOURCE).reshape(-1, at.RESOURCE_WIDTH)[:] = [
+    s.table(at.B_RESOURCE, at.RESOURCE_WIDTH)[:] = [
         (0, 0, arrays + i, CAUSES.index(resource.cause)) for i, resource in enumerate(network.resources)] or 0
-    s.of(at.B_CULPRIT).reshape(-1, at.CULPRIT_WIDTH)[:, at.CULPRIT_KEY] = at.NEVER
+    s.table(at.B_CULPRIT, at.CULPRIT_WIDTH)[:, at.CULPRIT_KEY] = at.NEVER
     _lay_stations(s, network, names, lists, hops)
     _lay_arrays(s, network, lists)
     s.of(at.B_LIST)[:] = lists
@@ -132,8 +132,8 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
 
 def _lay_stations(s: Sections, network: Network, names: Names, lists: list[int], numbers: dict[Hop, int]) -> None:
     ring = 0
-    rows = s.of(at.B_STATION).reshape(-1, at.STATION_WIDTH)
-    ways = s.of(at.B_ROUTE).reshape(-1, at.ROUTE_WIDTH)
+    rows = s.table(at.B_STATION, at.STATION_WIDTH)
+    ways = s.table(at.B_ROUTE, at.ROUTE_WIDTH)
     for number, spec in enumerate(network.stations):
         row = rows[number]
         row[at.S_PARENT], row[at.S_ENTRY], row[at.S_TENSOR], row[at.S_UNIT] = spec.parent, spec.entry, spec.tensor, spec.unit
@@ -157,7 +157,7 @@ def _lay_stations(s: Sections, network: Network, names: Names, lists: list[int],
 
 
 def _lay_arrays(s: Sections, network: Network, lists: list[int]) -> None:
-    rows = s.of(at.B_ARRAY).reshape(-1, at.ARRAY_WIDTH)
+    rows = s.table(at.B_ARRAY, at.ARRAY_WIDTH)
     for row, node in zip(rows, network.arrays, strict=True):
         row[at.A_LATENCY], row[at.A_FIRST_START], row[at.A_STARTING] = node.latency_cycles, at.NEVER, 1
         row[at.A_FEEDS], _ = _listed(lists, node.feeds)
@@ -174,7 +174,7 @@ def _lay_homes(s: Sections, network: Network) -> None:
         if spec.parent >= 0:
             continue
         r = int(s.data[at.FREE_RESIDENCY])
-        record = s.of(at.B_RESIDENCY).reshape(-1, at.RESIDENCY_WIDTH)[r]
+        record = s.table(at.B_RESIDENCY, at.RESIDENCY_WIDTH)[r]
         s.data[at.FREE_RESIDENCY] = record[at.N_NEXT_DRAINING]
         s.data[at.FREE_RESIDENCIES] -= 1
         record[:] = at.NEVER
@@ -182,7 +182,7 @@ def _lay_homes(s: Sections, network: Network) -> None:
         record[at.N_CLAIMED] = record[at.N_READERS] = record[at.N_WHY] = record[at.N_FREED_BY] = 0
         record[at.N_FILL_LOAD] = record[at.N_DRAIN_LOAD] = 0
         record[at.N_REFERENCES] = 2
-        station = s.of(at.B_STATION).reshape(-1, at.STATION_WIDTH)[number]
+        station = s.table(at.B_STATION, at.STATION_WIDTH)[number]
         station[at.S_CLAIMS], station[at.S_LAST] = 1, r
         s.of(at.B_RING)[station[at.S_RING]] = r
 

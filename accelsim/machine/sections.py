@@ -40,6 +40,11 @@ class Sections:
         place = int(self.data[base])
         return self.data[place:place + self.lengths[base]]
 
+    def table(self, base: int, width: int) -> Ints:
+        """A section as rows, to be read and written; what is left over for less than a row is left out."""
+        section = self.of(base)
+        return section[:len(section) // width * width].reshape(-1, width)
+
     def enlarge(self, lengths: Mapping[int, int]) -> None:
         """Give sections these lengths, all of which are longer than before; what they hold stays, what is new is 0."""
         held = {base: self.of(base) for base in self.lengths}

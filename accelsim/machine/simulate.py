@@ -6,35 +6,42 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from accelsim.drivers import Driver
+from accelsim.drivers import Driver, Running
 from accelsim.errors import SimulatorBug
 from accelsim.machine.compiled_driver import CompiledMachine, Stuck
+from accelsim.machine.fast_forward import FastForward
 from accelsim.machine.network import build_network
+from accelsim.plan.recurrence import Recurrence
 from accelsim.plan.schedule import Schedule
-from accelsim.timeline import Recorder, RecordOptions, Timeline
+from accelsim.timeline import Recorder, RecordOptions, Skipped, Timeline
 
 
 def simulate(schedule: Schedule, options: RecordOptions | None = None, progress: Callable[[int], None] | None = None,
-             driver: Driver = Driver.COMPILED) -> Timeline:
+             running: Running | None = None) -> Timeline:
     """Run a schedule to the end.
 
-    ``progress`` is called now and then with the number of blocks done. ``driver``: which of the two runs it; they tell the
-    same. Raises SimulatorBug when a law of conservation is broken or nothing can go on: neither is the user's fault.
+    ``progress`` is called now and then with the number of blocks done. ``running``: by which driver, and whether periods that
+    repeat are added; neither changes a number. Raises SimulatorBug when a law of conservation is broken or nothing can go on:
+    neither is the user's fault.
     """
     network = build_network(schedule)
     recorder = Recorder(network.lanes, network.tensors, options or RecordOptions())
-    if driver is Driver.SIMPY:
+    running = running or Running()
+    if running.driver is Driver.SIMPY:
+        recorder.skipped = Skipped(note="the SimPy driver runs every step")
         from accelsim.machine.simpy_driver import Machine
-        made: type[Machine | CompiledMachine] = Machine
+        machine: Machine | CompiledMachine = Machine(network, schedule, recorder, progress)
     else:
-        made = CompiledMachine
-    machine = made(network, schedule, recorder, progress)
+        recurrence = Recurrence(schedule.case)
+        recorder.skipped = Skipped(note=recurrence.why_not() if running.fast_forward else "not asked for")
+        forward = FastForward(recurrence, network) if not recorder.skipped.note else None
+        machine = CompiledMachine(network, schedule, recorder, progress, forward=forward)
     try:
         with _no_cycle_collection():
             cycles = machine.run()
     except Stuck:
         # the readable driver can say who waits for whom
-        simulate(Schedule(schedule.case), options, progress, Driver.SIMPY)
+        simulate(Schedule(schedule.case), options, progress, Running(Driver.SIMPY))
         raise
     asked = schedule.case.operator.macs
     if machine.macs != asked:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from accelsim.kernels.columns import (
@@ -18,17 +17,12 @@ from accelsim.kernels.columns import (
 )
 from accelsim.machine.network import Station
 from accelsim.machine.state import DRAIN, FROM_START, SLOT, SOURCE, Residency, Run, Why
-from accelsim.plan.schedule import StayStream
+from accelsim.plan.streams import StayStream, singly
 
 if TYPE_CHECKING:
     from accelsim.machine.arrays import ArrayState
     from accelsim.machine.simpy_driver import Machine
     from accelsim.machine.transfers import Ways
-
-
-def _singly(stream: StayStream) -> Iterator[list[int]]:
-    while len(rows := stream.rows()):
-        yield from rows.tolist()
 
 
 class StationState:
@@ -64,7 +58,7 @@ class StationState:
         self.parent: StationState
         self.ways: Ways
         self.next: list[int] | None = None
-        self.stays = _singly(stream)
+        self.stays = singly(stream)
         if self.home:
             home = Residency(self, [0] * STAY_WIDTH, 0, None, 0, FROM_START, 1, 0)
             home.ready = 0

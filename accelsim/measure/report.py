@@ -14,7 +14,7 @@ from accelsim.measure.notebook import html_table
 from accelsim.measure.parts import Advice, LaneReport, PeCycles
 from accelsim.spec.case import Case
 from accelsim.stalls import Phase, StallCause
-from accelsim.timeline import LaneKind, Timeline, Traffic
+from accelsim.timeline import LaneKind, Skipped, Timeline, Traffic
 
 BUSY_ENOUGH = 0.8
 
@@ -43,6 +43,7 @@ class OperatorReport:
     estimate: Estimate
     crosscheck: CrossCheck
     counts: Mapping[str, int] = field(default_factory=dict)
+    skipped: Skipped = field(default_factory=Skipped)
 
     @property
     def busy(self) -> float:
@@ -80,7 +81,8 @@ def measure(case: Case, timeline: Timeline, estimate: Estimate) -> OperatorRepor
     return OperatorReport(
         case.operator.name, case.operator.kind, case.operator.repeat, case, cycles, float(cycles / case.chip.clock_hz),
         case.operator.macs, utilization, stalls, phases, pes, levels, lanes, dict(timeline.link_bytes), bound_by,
-        advise(case, cycles, lanes, stalls, pes, culprits, levels), culprits, estimate, check, dict(timeline.counts))
+        advise(case, cycles, lanes, stalls, pes, culprits, levels), culprits, estimate, check, dict(timeline.counts),
+        timeline.skipped)
 
 
 def _lane(timeline: Timeline, number: int) -> LaneReport:

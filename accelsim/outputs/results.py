@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from accelsim.analytic.result import Estimate
@@ -52,6 +53,7 @@ def operator_json(one: OperatorReport) -> Json:
                        "traffic_differences": [vars(part) for part in one.crosscheck.traffic_differences],
                        "waterfall": [{"name": name, "cycles": cycles} for name, cycles in one.crosscheck.waterfall]},
         "steps": {name: one.counts.get(name, 0) for name in ("blocks", "passes", "transfers", "events")},
+        "fast_forward": asdict(one.skipped),
     }
 
 

@@ -14,6 +14,7 @@ from accelsim.timeline import Traffic
 from accelsim.units import grouped, human_bytes, human_time
 
 WIDTH = 100
+MOST_PERIODS = 3
 _TRAFFIC = (("fill", "fill_bytes"), ("drain", "drain_bytes"), ("refill", "refill_bytes"), ("read", "array_read_bytes"),
             ("write", "array_write_bytes"), ("waste", "waste_bytes"))
 
@@ -37,6 +38,8 @@ def operator_summary(one: OperatorReport, report: RunReport) -> str:
     lines += [line for advice in one.advice for line in advice_lines(advice.cycles, advice.text)] or [
         "  nothing to gain: the array is always busy"]
     lines += ["", *estimate_lines(one)]
+    if one.skipped.steps:
+        lines += ["", *forward_lines(one)]
     lines += ["", *wrap(f"mapping ({one.case.mapping.origin or 'given'})", WIDTH, subsequent_indent="  "),
               *("  " + line for line in one.case.mapping.loop_nest(one.case.operator).splitlines())]
     return "\n".join(lines)
@@ -99,6 +102,16 @@ def estimate_lines(one: OperatorReport) -> list[str]:
     return lines
 
 
+def forward_lines(one: OperatorReport) -> list[str]:
+    """What was added instead of simulated: the longest periods first."""
+    steps = one.counts["blocks"]
+    lines = [f"fast-forward   {grouped(one.skipped.steps)} of {grouped(steps)} array steps repeat others exactly, and were added"]
+    for period in sorted(one.skipped.periods, key=lambda period: -period.cycles * period.times)[:MOST_PERIODS]:
+        each = "every iteration" if period.iterations == 1 else f"every {period.iterations} iterations"
+        lines.append(f"  {period.loop:<14} {each}, {grouped(period.cycles)} cycles: {grouped(period.times)} times")
+    return lines
+
+
 def workload_summary(report: RunReport) -> str:
     """A row an operator, then totals over the whole workload."""
     lines = [f"{report.workload} on {report.chip}", ""]
@@ -122,6 +135,10 @@ def workload_summary(report: RunReport) -> str:
                if lane.kind.value == "array")
     lines += ["", *stall_lines(report.stalls, total, busy, idle)]
     lines += ["", "advice", *_workload_advice(report)]
+    skipped = sum(one.skipped.steps for one in report.done)
+    if skipped:
+        steps = sum(one.counts["blocks"] for one in report.done)
+        lines += ["", f"fast-forward   {grouped(skipped)} of {grouped(steps)} array steps repeat others exactly, and were added"]
     lines += ["", f"{len(report.done)} of {len(report.operators)} operators ran, one after another, each from a cold start with "
               "its tensors at home;", "what one could leave on chip for the next, or overlap with it, is not counted."]
     return "\n".join(lines)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from accelsim.plan.images import AxisImage, IndexSet, JointImage, TensorImage, Tile, shared
 from accelsim.plan.moves import Load, Move, union_elements
-from accelsim.plan.walk import Numbers, Visit, visits
+from accelsim.plan.walk import Numbers, Visit, VisitWalk, visits
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Multicast
 from accelsim.spec.nest import NestLoop
@@ -316,8 +316,15 @@ class Lane:
                 for axis in image.axes)
             if not all(self.near):
                 self.near_times = 0
-        self.walk: Iterator[Visit[AxisGroup]] = visits(
-            case.nest, Numbers(case.nest, GroupImage(image, offsets)), loops, start)
+        self._numbers = Numbers(case.nest, GroupImage(image, offsets))
+        self._steps = VisitWalk(case.nest, self._numbers, loops, start)
+        self.begin()
+
+    def begin(self, step: int = 0) -> None:
+        """Begin at a step (see ``Walk.seek``)."""
+        if step:
+            self._steps.go_to(step)
+        self.walk: Iterator[Visit[AxisGroup]] = visits(self._steps, self._numbers)
         self.now: Visit[AxisGroup] | None = None
         self.next: Visit[AxisGroup] | None = next(self.walk, None)
         self.drained: dict[object, int] = {}

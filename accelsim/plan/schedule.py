@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
 from functools import cached_property, partial
 from math import prod
 from typing import NamedTuple
@@ -11,22 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.columns import (
-    BLOCK_KIND,
-    BLOCK_OPERANDS,
-    BLOCK_STEP,
-    STAY_FIRST,
-    STAY_LAST,
-    STAY_SINK,
-    STAY_SOURCE,
-    STAY_WIDTH,
-)
 from accelsim.kernels.walk import STEP_CODE, STEP_NUMBER
-from accelsim.plan import walk as walks
 from accelsim.plan.array_traffic import ArrayTraffic
 from accelsim.plan.codes import CodeTable
 from accelsim.plan.moves import Load
 from accelsim.plan.stays import Rules, Siblings, Stays, unit_stays
+from accelsim.plan.streams import BlockStream, Look, StayStream
 from accelsim.plan.units import Unit, children, owner, units
 from accelsim.plan.work import StepWalk, StepWork
 from accelsim.spec.case import Case
@@ -103,27 +91,21 @@ class Schedule:
         """What the array does per step."""
         return StepWork(self.case, [port.merged and port.shared for port in self._ports])
 
-    def blocks(self, unit: int) -> Iterator[Ints]:
-        """The blocks of one array unit, in pieces of int64[n, BLOCK_OPERANDS + tensors]; each unit's can be read once."""
+    def blocks(self, unit: int) -> BlockStream:
+        """The blocks of one array unit; each unit's can be read once."""
         case = self.case
-        entry = case.deepest_feeding
         own = self.units[case.array_entry][unit]
         looks = []
         for tensor in case.operator.tensors:
             feed = case.feeding(tensor.name)
             stream = self._streams[feed, tensor.name, owner(own, self.units[feed])]
-            looks.append((stream, stream.reader(), self.steps_between(feed, entry)))
+            looks.append(Look(stream, stream.reader(), self.steps_between(feed, case.deepest_feeding)))
         walk = StepWalk(self.work, own.bases[0])
-        while True:
-            steps = walk.rows()
-            if not len(steps):
-                return
-            made: Ints = np.empty((len(steps), BLOCK_OPERANDS + len(looks)), dtype=np.int64)
-            made[:, BLOCK_STEP] = steps[:, STEP_NUMBER]
-            made[:, BLOCK_KIND] = self._kinds.numbers(steps[:, STEP_CODE], partial(self._kind, walk, steps))
-            for place, (stream, reader, inside) in enumerate(looks):
-                made[:, BLOCK_OPERANDS + place] = stream.find(reader, made[:, BLOCK_STEP] // inside)
-            yield made
+        return BlockStream(walk, tuple(looks), partial(self._kinds_of, walk))
+
+    def _kinds_of(self, walk: StepWalk, steps: Ints) -> Ints:
+        """The kinds of work of some steps."""
+        return self._kinds.numbers(steps[:, STEP_CODE], partial(self._kind, walk, steps))
 
     def _kind(self, walk: StepWalk, steps: Ints, place: int, code: int) -> int:
         """The kind of work of a step with this code: cycles, MACs, and bytes through one port and in all."""
@@ -138,73 +120,3 @@ class Schedule:
             self._same[work] = len(self.works)
             self.works.append(work)
         return self._same[work]
-
-
-class StayStream:
-    """The stays of one station, for the machine, and the steps they begin at, for those that look up their own.
-
-    ``inside``: steps of the station's level in one of its parent's. A home (which has no stays of its own to make) has one
-    residency, of everything.
-    """
-
-    def __init__(self, made: Stays | None, parent: StayStream | None, inside: int) -> None:
-        self._made = made
-        self._parent = parent
-        self._above = parent.reader() if parent is not None else 0
-        self._inside = inside
-        self._waiting: deque[Ints] = deque()
-        self._starts: Ints = np.zeros(0, dtype=np.int64)
-        self._gone = 0
-        self._first = 0
-        self._marks: list[int] = []
-        self._ended = False
-
-    def rows(self) -> Ints:
-        """The next stays, int64[n, STAY_WIDTH], with the parent's residencies at their first and last steps. None at the end.
-
-        The two differ where a tile stays while the parent's changes: an instance is idle, or keeps a part (of a window, or
-        nothing but padding) that both of the parent's have.
-        """
-        if not self._waiting:
-            self._read()
-        rows = self._waiting.popleft() if self._waiting else np.zeros((0, STAY_WIDTH), dtype=np.int64)
-        if len(rows) and self._parent is not None:
-            rows[:, STAY_SINK] = self._parent.ahead(rows[:, STAY_LAST] // self._inside)
-            rows[:, STAY_SOURCE] = self._parent.find(self._above, rows[:, STAY_FIRST] // self._inside)
-        return rows
-
-    def reader(self) -> int:
-        """One more that looks up residencies by step; its number."""
-        self._marks.append(0)
-        return len(self._marks) - 1
-
-    def find(self, reader: int, steps: Ints) -> Ints:
-        """The residency that holds each step; a reader asks in order."""
-        found = self.ahead(steps)
-        self._marks[reader] = int(found[-1])
-        keep = min(self._marks) - self._gone
-        if keep > walks.ROWS:
-            self._starts = self._starts[keep:]
-            self._first = int(self._starts[0])
-            self._gone += keep
-        return found
-
-    def ahead(self, steps: Ints) -> Ints:
-        """The residency that holds each step, without moving on to it; none before those that all readers have moved on to."""
-        if self._made is None:
-            return np.zeros(len(steps), dtype=np.int64)
-        assert int(steps.min()) >= self._first, "asked for what every reader has left behind"
-        furthest = int(steps.max())
-        while not self._ended and not (len(self._starts) and self._starts[-1] > furthest):
-            self._read()
-        return np.searchsorted(self._starts, steps, side="right") - 1 + self._gone
-
-    def _read(self) -> None:
-        if self._made is None or self._ended:
-            return
-        rows = self._made.rows()
-        if len(rows):
-            self._waiting.append(rows)
-            self._starts = np.concatenate([self._starts, rows[:, STAY_FIRST]])
-        else:
-            self._ended = True

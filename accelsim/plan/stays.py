@@ -124,13 +124,21 @@ class UnitStays:
         self._rules = rules
         self._walk = VisitWalk(rules.case.nest, rules.numbers, rules.loops, unit.bases[0])
         self._lead = unit.leads[0] <= rules.parent
-        self._held: Ints = np.full((1, len(rules.numbers.sets)), -1, dtype=np.int64)
+        self._held = self._nothing()
         places = rules.numbers.places
         self._radix: Ints = np.array([int(np.prod([one + 1 for one in places[:a]])) for a in range(len(places))], dtype=np.int64)
 
     def rows(self) -> Ints:
         """The next stays."""
         return self.both()[0]
+
+    def seek(self, step: int) -> None:
+        """Go on from a step, or one before it: the first stay told then may have begun earlier, and moved less."""
+        self._walk.go_to(step)
+        self._held = self._nothing()
+
+    def _nothing(self) -> Ints:
+        return np.full((1, len(self._rules.numbers.sets)), -1, dtype=np.int64)
 
     def both(self) -> tuple[Ints, Ints, Ints]:
         """The next stays, their tiles and the tiles before them (int64[n, axes], numbers of sets; -1: none)."""
@@ -162,20 +170,30 @@ class LockstepStays:
     """The stays of lockstep instances that run as one: one ends when any instance's tile changes; traffic is summed exactly."""
 
     def __init__(self, rules: Rules, unit: Unit) -> None:
-        self._stays = _together(rules, unit)
+        self._rules = rules
+        case = rules.case
+        together = [loop for loop in case.nest.spatial_above(rules.entry) if case.lockstep(loop.entry + 1)]
+        self._lanes = lanes(case, rules.image, rules.loops, unit.bases[0], together, rules.parent)
+        self._kinds = GroupKinds(rules.loads)
+        self._stays = _together(rules, self._lanes, self._kinds)
+        self._pace = walks.Pace(share=16)
+
+    def seek(self, step: int) -> None:
+        """Go on from a step, or one before it: the first stays told then may have begun earlier, and moved less."""
+        for lane in self._lanes:
+            lane.begin(step)
+        self._stays = _together(self._rules, self._lanes, self._kinds)
+        self._pace.begin()
 
     def rows(self) -> Ints:
         """The next stays."""
-        made = list(islice(self._stays, walks.few()))
+        made = list(islice(self._stays, self._pace.most()))
         return np.array(made, dtype=np.int64).reshape(len(made), STAY_WIDTH)
 
 
-def _together(rules: Rules, unit: Unit) -> Iterator[list[int]]:
-    """Stays as rows."""
+def _together(rules: Rules, rows: Sequence[Lane], kinds: GroupKinds) -> Iterator[list[int]]:
+    """Stays as rows; those that ``after`` names are counted from the first."""
     case = rules.case
-    together = [loop for loop in case.nest.spatial_above(rules.entry) if case.lockstep(loop.entry + 1)]
-    rows = lanes(case, rules.image, rules.loops, unit.bases[0], together, rules.parent)
-    kinds = GroupKinds(rules.loads)
     seq = 0
     while True:
         starts = [lane.next.first for lane in rows if lane.next is not None]

@@ -18,6 +18,24 @@ ROWS = 4096
 """Most rows that are walked at once."""
 
 
+class Pace:
+    """How many rows are made at once: few where a walk begins, since it may be led elsewhere soon, then more and more."""
+
+    def __init__(self, share: int = 1) -> None:
+        self._share = share
+        self.begin()
+
+    def begin(self) -> None:
+        """A walk begins."""
+        self._next = 64
+
+    def most(self) -> int:
+        """How many to make now. ``share``: what divides that where rows are dear."""
+        most = min(self._next, ROWS)
+        self._next = 4 * most
+        return max(1, most // self._share)
+
+
 def few() -> int:
     """How many are taken at once where each of them is dear."""
     return max(1, ROWS // 16)
@@ -164,6 +182,35 @@ class Walk:
         self.state[self.stand.stop:self.stand.stop + len(places)] = places
         if any(start >= extent for start, extent in zip(base, extents, strict=True)):
             self.state[kernel.STATUS] = kernel.DONE
+        self._begin = self.state.copy()
+        self.pace = Pace()
+
+    def seek(self, step: int, depth: int) -> None:
+        """Go to a step; or, where that is one which is left out, to the last before it that is not.
+
+        The walk stands there as if it began there: what came before is not known. ``depth``: how many loops are walked; of the
+        others all iterations are inside one step of it, so that it stands at the first of them.
+        """
+        state, count = self.state, len(self.loops)
+        state[:] = self._begin
+        self.pace.begin()
+        if state[kernel.STATUS] == kernel.DONE:
+            return
+        place = self.stand.stop
+        axes = self.deltas.shape[1]
+        position = state[self.stand]
+        beyond = False
+        for j in range(depth):
+            line, stride, bound, weight = self.loops[j, [kernel.LINE, kernel.STRIDE, kernel.BOUND, kernel.WEIGHT]].tolist()
+            limit = min(bound, -(-(int(self.extents[line]) - int(position[line])) // stride))
+            index, step = divmod(step, weight)
+            beyond = beyond or index >= limit
+            index = limit - 1 if beyond else index
+            state[kernel.WALK_HEAD + j], state[kernel.WALK_HEAD + count + j] = index, limit
+            position[line] += index * stride
+            state[kernel.NUMBER] += index * weight
+            state[place:place + axes] += index * self.deltas[j]
+        state[kernel.STATUS] = kernel.RUNNING
 
 
 class VisitWalk(Walk, Generic[Set]):
@@ -186,9 +233,13 @@ class VisitWalk(Walk, Generic[Set]):
         self._inside = -1 if any(self.cut) else prod(loop.bound for loop in loops[self._depth:]) - 1
         self._collapse = int(image.nothing is not None)
 
+    def go_to(self, step: int) -> None:
+        """Go on from a step, as if the walk began there (see ``seek``)."""
+        self.seek(step, self._depth)
+
     def rows(self, most: int | None = None) -> Ints:
         """The next visits, at most so many, int64[n, VISIT_TILE + axes]; none at the end."""
-        made: Ints = np.empty((most or ROWS, kernel.VISIT_TILE + self.deltas.shape[1]), dtype=np.int64)
+        made: Ints = np.empty((most or self.pace.most(), kernel.VISIT_TILE + self.deltas.shape[1]), dtype=np.int64)
         have = 0
         while True:
             have += kernel.walk_visits(self.loops, self._depth, self._inside, self.extents, self.deltas, self._numbers.table,
@@ -199,9 +250,8 @@ class VisitWalk(Walk, Generic[Set]):
             self._numbers.meet(missed, int(self.state[self.stand.stop + missed]), self.state[self.stand].tolist())
 
 
-def visits(nest: Nest, numbers: Numbers[Set], loops: Sequence[NestLoop], base: Sequence[int]) -> Iterator[Visit[Set]]:
+def visits(walk: VisitWalk[Set], numbers: Numbers[Set]) -> Iterator[Visit[Set]]:
     """The visits one by one, with their tiles."""
-    walk = VisitWalk(nest, numbers, loops, base)
     held: tuple[Set, ...] | None = None
     while True:
         rows = walk.rows(few()).tolist()

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels.walk import STEP_WIDTH, walk_steps
-from accelsim.plan import walk as walks
 from accelsim.plan.images import DimRange, image
 from accelsim.plan.walk import Walk
 from accelsim.spec.case import Case
@@ -196,8 +195,12 @@ class StepWalk(Walk):
 
     def rows(self) -> Ints:
         """The next steps, int64[n, STEP_WIDTH]; none at the end. An odd code: the first of its reduction."""
-        made: Ints = np.empty((walks.ROWS, STEP_WIDTH), dtype=np.int64)
+        made: Ints = np.empty((self.pace.most(), STEP_WIDTH), dtype=np.int64)
         return made[:walk_steps(self.loops, self.extents, self.deltas, self._codes, self._moved, self.state, made)]
+
+    def go_to(self, step: int) -> None:
+        """Go on from a step (see ``seek``)."""
+        self.seek(step, len(self._loops))
 
     def position(self, step: int) -> list[int]:
         """Positions along the lines at a step."""

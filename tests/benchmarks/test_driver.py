@@ -6,7 +6,7 @@ import gc
 from pathlib import Path
 
 from accelsim.analytic.auto import choose
-from accelsim.drivers import Driver
+from accelsim.drivers import Driver, Running
 from accelsim.machine.simulate import simulate
 from accelsim.plan.schedule import Schedule
 from accelsim.spec.case import Case
@@ -60,7 +60,7 @@ def test_what_a_run_leaves_to_the_garbage_collector_does_not_grow(tmp_path: Path
         for k in (2, 16):
             case = double_buffered(tmp_path, k, 8, 8)
             gc.collect()
-            simulate(Schedule(case), driver=Driver.SIMPY)
+            simulate(Schedule(case), running=Running(Driver.SIMPY))
             left.append(gc.collect())
     finally:
         gc.enable()

@@ -72,7 +72,8 @@ def test_visits_are_the_runs_of_equal_tiles(made: tuple[Nest, list[int], set[int
             runs[-1][1] = number
         else:
             runs.append([number, number, tile])
-    assert [[visit.first, visit.last, visit.tile[0]] for visit in visits(nest, numbers, nest.loops, base)] == runs
+    told = visits(VisitWalk(nest, numbers, nest.loops, base), numbers)
+    assert [[visit.first, visit.last, visit.tile[0]] for visit in told] == runs
     walk, found = VisitWalk(nest, numbers, nest.loops, base), []
     while len(rows := walk.rows(most)):
         assert len(rows) <= most

@@ -39,12 +39,15 @@ def latencies() -> st.SearchStrategy[int]:
 
 
 @st.composite
-def operators(draw: st.DrawFn) -> Operator:
-    """gemm, gemv, batched gemm, convolutions with stride, dilation and padding, depthwise, and invented ones."""
+def operators(draw: st.DrawFn, *, long: bool = False) -> Operator:
+    """gemm, gemv, batched gemm, convolutions with stride, dilation and padding, depthwise, and invented ones.
+
+    ``long``: one or two dimensions are so long that loops over them may settle.
+    """
     dtype, accumulator, output_dtype = draw(st.sampled_from(DTYPE_PAIRS))
     kind = draw(st.sampled_from(["gemm", "gemm", "gemv", "batched_gemm", "conv1d", "conv2d", "depthwise2d", "own", "own"]))
     if kind == "own":
-        return draw(own_operators(dtype, accumulator, output_dtype))
+        return draw(own_operators(dtype, accumulator, output_dtype, long=long))
     limits = {"gemm": 6, "gemv": 8, "batched_gemm": 3, "conv1d": 4, "conv2d": 3, "depthwise2d": 3}
     names = {
         "gemm": "mnk",
@@ -58,6 +61,8 @@ def operators(draw: st.DrawFn) -> Operator:
     for dim in names:
         most = 2 if dim in "nkc" and kind == "conv2d" else limits[kind]
         dims[dim] = draw(st.integers(1, most))
+    if long:
+        stretch(draw, dims)
     axes = {"conv1d": 1, "conv2d": 2, "depthwise2d": 2}.get(kind, 0)
     options = None
     if axes:
@@ -74,9 +79,17 @@ def operators(draw: st.DrawFn) -> Operator:
     return operator(kind, dtype, accumulator, options, output_dtype, **dims)
 
 
+def stretch(draw: st.DrawFn, dims: dict[str, int]) -> None:
+    """Make one or two dimensions some ten times as long."""
+    for dim in draw(st.lists(st.sampled_from(sorted(dims)), min_size=1, max_size=2, unique=True)):
+        dims[dim] = dims[dim] * draw(st.integers(6, 16)) + draw(st.integers(0, 3))
+
+
 @st.composite
-def own_operators(draw: st.DrawFn, dtype: str, accumulator: str, output_dtype: str) -> Operator:
-    dims = {dim: draw(st.integers(1, 4)) for dim in "abcd"}
+def own_operators(draw: st.DrawFn, dtype: str, accumulator: str, output_dtype: str, *, long: bool = False) -> Operator:
+    dims = {dim: draw(st.integers(1, 3 if long else 4)) for dim in "abcd"}
+    if long:
+        stretch(draw, dims)
     extents: dict[str, list[int]] = {}
 
     def axis(tensor: str, names: str) -> str:
@@ -95,14 +108,18 @@ def own_operators(draw: st.DrawFn, dtype: str, accumulator: str, output_dtype: s
 
 
 @st.composite
-def mappings(draw: st.DrawFn, what: Operator, names: list[str]) -> dict[str, str]:
-    """Temporal loops of each level as text: any order, ragged factors, a dimension sometimes twice, sometimes too far."""
+def mappings(draw: st.DrawFn, what: Operator, names: list[str], *, long: bool = False) -> dict[str, str]:
+    """Temporal loops of each level as text: any order, ragged factors, a dimension sometimes twice, sometimes too far.
+
+    ``long``: tiles are small, so that loops are long.
+    """
     temporal: dict[str, list[str]] = {name: [] for name in names}
     for dim, extent in what.dims.items():
         left = extent
         for name in reversed(names[1:]):
             for _ in range(draw(st.sampled_from([0, 1, 1, 1, 2]))):
-                bound = draw(st.integers(1, left + (left > 1 and draw(st.integers(0, 5)) == 0)))
+                most = min(left, 3) if long else left
+                bound = draw(st.integers(1, most + (left > 1 and draw(st.integers(0, 5)) == 0)))
                 if bound > 1 or draw(st.booleans()):
                     temporal[name].append(f"{dim}{bound}")
                     left = -(-left // bound)
@@ -112,9 +129,9 @@ def mappings(draw: st.DrawFn, what: Operator, names: list[str]) -> dict[str, str
 
 
 @st.composite
-def cases(draw: st.DrawFn, ports: str | None = None, most_levels: int = 4) -> Case:
+def cases(draw: st.DrawFn, ports: str | None = None, most_levels: int = 4, *, long: bool = False) -> Case:
     """A case inside the oracle's scope: one instance and one memory a level, one MAC per cycle, granularity 1 B."""
-    what = draw(operators())
+    what = draw(operators(long=long))
     names = ["DRAM", "L1", "L2", "L3"][: draw(st.integers(2, most_levels))]
     tensors = [tensor.name for tensor in what.tensors]
     levels = [
@@ -128,7 +145,7 @@ def cases(draw: st.DrawFn, ports: str | None = None, most_levels: int = 4) -> Ca
         )
         for name in names
     ]
-    temporal = draw(mappings(what, names))
+    temporal = draw(mappings(what, names, long=long))
     held: dict[str, list[str]] = {name: [] for name in names}
     for tensor in tensors:
         path = [name for name in names if draw(st.integers(0, 4))] or [draw(st.sampled_from(names))]
@@ -291,9 +308,9 @@ def wide_chips(draw: st.DrawFn) -> Chip:
 
 
 @st.composite
-def wide_cases(draw: st.DrawFn) -> Case:
+def wide_cases(draw: st.DrawFn, *, long: bool = False) -> Case:
     """A case on any chip; a draw that is no legal mapping is given up."""
-    what = draw(operators())
+    what = draw(operators(long=long))
     on = draw(wide_chips())
     own = draw(st.integers(0, 2)) > 0
     places = [*on.names] if own else [*on.names[:-1]]
@@ -308,7 +325,7 @@ def wide_cases(draw: st.DrawFn) -> Case:
         left = extent
         for name in reversed(places[1:] if draw(st.integers(0, 3)) else places):
             if left > 1 and draw(st.booleans()):
-                bound = draw(st.integers(1, left))
+                bound = draw(st.integers(1, min(left, 4) if long else left))
                 axes = [axis for (place, axis), free in room.items() if place == name and free >= bound > 1]
                 if axes and draw(st.booleans()):
                     axis = draw(st.sampled_from(axes))

@@ -1,0 +1,247 @@
+"""Fast-forward: where the state of a run equals that of an iteration before, whole periods are added, not simulated.
+
+Now and then the run comes back between two cycles, where an iteration of a loop has begun. Its state is told (see
+``kernels.event_snapshot``) and compared with a state kept from an earlier iteration of the same loop. Equal but for what
+moves along, and with alike iterations ahead (see ``plan.recurrence``), the run would do the same again and again: so what
+it did in between is added as often as that holds, and everything is moved to where it would be then. Nothing is approximate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accelsim.kernels import event_layout as at
+from accelsim.kernels.columns import STAY_FIRST, STAY_WIDTH
+from accelsim.kernels.event_snapshot import (
+    EXACT,
+    IN_BLOCKS,
+    IN_CYCLES,
+    IN_RESIDENCIES,
+    IN_STEPS,
+    IN_TICKS,
+    KINDS,
+    LEG_ROOM,
+    NAMES_HEAD,
+    OUT_HEAD,
+    ROOM,
+    snapshot,
+)
+from accelsim.machine.network import Network
+from accelsim.machine.sections import Sections
+from accelsim.plan.recurrence import Recurrence
+from accelsim.timeline import TICKS
+
+Ints = NDArray[np.int64]
+
+APART = 64
+"""Array steps between two looks, at least: looking takes about as long as a few steps."""
+WORTH = 128
+"""Array steps that are worth a jump."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a run has counted so far. ``uses``: per owner the counts of its loads or kinds of work."""
+
+    uses: Mapping[tuple[str, int], Ints]
+    culprits: Mapping[int, int]
+    head: Ints
+    held: Ints
+
+
+@dataclass(frozen=True)
+class State:
+    """The state of a run where an iteration of a loop begins. ``values``, ``kinds``: as told; ``log``: where in the record."""
+
+    iteration: int
+    cycle: int
+    claims: Ints
+    values: Ints
+    kinds: Ints
+    counted: Counted
+    log: int
+
+
+@dataclass(frozen=True)
+class Jump:
+    """Whole periods of a loop that are alike: from one state to another, so many times."""
+
+    depth: int
+    before: State
+    cycles: int
+    iterations: int
+    claims: Ints
+    steps: Ints
+    times: int
+    steps_added: int
+    """Array steps in all."""
+
+
+class Watch:
+    """One loop as it runs: the state kept, and how many have been compared with it."""
+
+    def __init__(self, every: int) -> None:
+        self.every = every
+        self.run = -1
+        self.place = 0
+        self.kept: State | None = None
+        self._looks = 0
+        self._next = 1
+
+    def begin(self, run: int) -> None:
+        """The loop begins anew."""
+        self.run, self.place, self.kept = run, 0, None
+        self._looks, self._next = 0, 1
+
+    def due(self) -> bool:
+        """Whether the present state is to be kept: the first, second, fourth, eighth, so that any period is found."""
+        self._looks += 1
+        if self._looks < self._next:
+            return False
+        self._next *= 2
+        return True
+
+
+class FastForward:
+    """Looks for recurrences of one run."""
+
+    def __init__(self, recurrence: Recurrence, network: Network) -> None:
+        self.recurrence = recurrence
+        self._network = network
+        self._told: Ints = np.zeros(0, dtype=np.int64)
+        self._met: Ints = np.zeros(0, dtype=np.int64)
+        loops = recurrence.loops
+        self._watches = {depth: Watch(-(-APART // weight)) for depth, (loop, weight) in enumerate(
+            zip(loops, recurrence.weights, strict=True)) if loop.bound >= 5 * -(-APART // weight)}
+
+    @property
+    def oldest_log(self) -> int | None:
+        """The first place of the record that a kept state may want; None: none does."""
+        return min((watch.kept.log for watch in self._watches.values() if watch.kept is not None), default=None)
+
+    def next_mark(self, step: int) -> int:
+        """The step at which to look again, after one."""
+        recurrence = self.recurrence
+        found = at.NO_MARK
+        for depth, watch in self._watches.items():
+            begin, every = recurrence.outer(depth, step), watch.every * recurrence.weights[depth]
+            end = begin + recurrence.weights[depth] * recurrence.loops[depth].bound
+            found = min(found, end, begin + ((step - begin) // every + 1) * every)
+        return found
+
+    def due(self, step: int) -> list[int]:
+        """The loops, outermost first, of which an iteration to look at has begun by this step."""
+        found = []
+        for depth, watch in self._watches.items():
+            run = self.recurrence.outer(depth, step)
+            place = self.recurrence.iteration(depth, step) // watch.every
+            if run != watch.run:
+                watch.begin(run)
+            elif place > watch.place:
+                found.append(depth)
+            watch.place = place
+        return found
+
+    def look(self, s: Sections, depths: list[int], step: int) -> Jump | None:
+        """Tell the state; the jump that can be made from it, of the outermost loop that can."""
+        values, kinds = self._tell(s)
+        claims = s.table(at.B_STATION, at.STATION_WIDTH)[:, at.S_CLAIMS].copy()
+        self._now = values, kinds, claims
+        for depth in depths:
+            kept = self._watches[depth].kept
+            if kept is None or len(kept.values) != len(values) or not np.array_equal(kept.kinds, kinds):
+                continue
+            jump = self._jump(s, depth, step, kept)
+            if jump is not None:
+                return jump
+        return None
+
+    def keep(self, depths: list[int], step: int, cycle: int, counted: Counted, log: int) -> None:
+        """Keep the state that was told last, for loops that are due."""
+        values, kinds, claims = self._now
+        for depth in depths:
+            iteration = self.recurrence.iteration(depth, step)
+            self._watches[depth].kept = State(iteration, cycle, claims, values, kinds, counted, log)
+
+    def to_keep(self, depths: list[int]) -> list[int]:
+        """Those of these loops whose present state is to be kept."""
+        return [depth for depth in depths if self._watches[depth].due()]
+
+    def jumped(self, depth: int, step: int) -> None:
+        """The run has been moved on: the loop and those inside it begin anew, from this step."""
+        for own, watch in self._watches.items():
+            if own >= depth:
+                watch.begin(self.recurrence.outer(own, step))
+                watch.place = self.recurrence.iteration(own, step) // watch.every
+
+    def forget(self, before: int) -> None:
+        """Drop states that want of the record what is no longer there."""
+        for watch in self._watches.values():
+            if watch.kept is not None and watch.kept.log < before:
+                watch.kept = None
+
+    def _tell(self, s: Sections) -> tuple[Ints, Ints]:
+        width = int(s.data[at.LEG_WIDTH])
+        legs = s.lengths[at.B_LEG] // width
+        names = NAMES_HEAD + 2 * int(s.data[at.RESIDENCIES]) + 2 * legs
+        if len(self._met) < names:
+            self._met = np.full(names, at.NEVER, dtype=np.int64)
+        self._met[LEG_ROOM] = legs
+        while True:
+            count = snapshot(s.data, self._told, self._met, len(self._network.resources)) if len(self._told) else 1024
+            if OUT_HEAD + 2 * count <= len(self._told):
+                break
+            self._told = np.zeros(OUT_HEAD + 4 * count, dtype=np.int64)
+            self._told[ROOM] = 2 * count
+        pairs = self._told[OUT_HEAD:OUT_HEAD + 2 * count].reshape(-1, 2)
+        return pairs[:, 0].copy(), pairs[:, 1].copy()
+
+    def _jump(self, s: Sections, depth: int, step: int, kept: State) -> Jump | None:
+        """The jump from a state that equals one kept; None where it does not, or nothing alike is ahead."""
+        recurrence, stations = self.recurrence, self._network.stations
+        values, kinds, claims = self._now
+        cycles = int(s.data[at.NOW]) - kept.cycle
+        iterations = recurrence.iteration(depth, step) - kept.iteration
+        more = claims - kept.claims
+        width = np.array([recurrence.weight(depth, spec.entry) * iterations for spec in stations], dtype=np.int64)
+        if (more[width == 0] > 0).any():
+            return None
+        steps = np.where(more > 0, width, 0)
+        moved: Ints = np.zeros(KINDS * max(len(stations), len(self._network.arrays)), dtype=np.int64)
+        moved[EXACT], moved[IN_CYCLES], moved[IN_TICKS] = 0, cycles, cycles * TICKS
+        moved[IN_RESIDENCIES:IN_RESIDENCIES + KINDS * len(stations):KINDS] = more
+        moved[IN_STEPS:IN_STEPS + KINDS * len(stations):KINDS] = steps
+        moved[IN_BLOCKS::KINDS] = iterations * recurrence.weights[depth]
+        if not np.array_equal(values - kept.values, moved[kinds]):
+            return None
+        times = self._times(s, depth, step, kept, more, iterations)
+        added = times * iterations * recurrence.weights[depth]
+        if added < WORTH:
+            return None
+        return Jump(depth, kept, cycles, iterations, more, steps, times, added)
+
+    def _times(self, s: Sections, depth: int, step: int, kept: State, more: Ints, iterations: int) -> int:
+        """How many whole periods are alike ahead of everything that reads the plan."""
+        recurrence = self.recurrence
+        alike = recurrence.alike(depth, step)
+        last = at.NO_MARK
+        rows = s.table(at.B_STATION, at.STATION_WIDTH)
+        stays = s.table(at.B_STAY, STAY_WIDTH)
+        for number in np.flatnonzero(more > 0).tolist():
+            entry = self._network.stations[number].entry
+            weight, begin = recurrence.weight(depth, entry), recurrence.outer(depth, step) // recurrence.steps_inside(entry)
+            oldest = kept.values[kept.kinds == IN_STEPS + KINDS * number].min()
+            following = stays[rows[number, at.S_STAYS] + rows[number, at.S_STAY], STAY_FIRST]
+            if oldest < begin + alike.first * weight:
+                return 0
+            last = min(last, alike.last - (int(following) - begin) // weight)
+        block_width = int(s.data[at.BLOCK_WIDTH])
+        blocks = s.of(at.B_BLOCK)
+        for row in s.table(at.B_ARRAY, at.ARRAY_WIDTH).tolist():
+            following = blocks[(row[at.A_BLOCKS] + row[at.A_BLOCK]) * block_width]
+            last = min(last, alike.last - (int(following) - recurrence.outer(depth, step)) // recurrence.weights[depth])
+        return max(0, last // iterations)
