@@ -37,6 +37,8 @@ from accelsim.spec.read import Unmapped, read
 from accelsim.timeline import Recorder, RecordOptions, Timeline
 from accelsim.units import DTYPES
 
+from .as_files import as_files
+
 KINDS = {kind.word: kind for kind in OPERATOR_KINDS}
 TRANSFERS = frozenset({Access.FILL, Access.DRAIN})
 ARRAY = frozenset({Access.ARRAY_READ, Access.ARRAY_WRITE})
@@ -334,14 +336,5 @@ def phases(timeline: Timeline, lane: int = 0) -> dict[tuple[str, str], int]:
 
 
 def brief(case: Case) -> str:
-    """A case in a few lines, to be typed in again."""
-    what = case.operator
-    lines = [f"{what.name} dims {dict(what.dims)} accumulator {what.accumulator.name}"]
-    lines += [
-        f"  {t.name} {t.role.value} {t.dtype.name} [{', '.join(f'{a.form} < {a.extent}' for a in t.axes)}]" for t in what.tensors
-    ]
-    for one in case.chip.levels:
-        for memory in one.memories:
-            ports = ", ".join(f"{port.name} {port.rate}" for port in memory.ports)
-            lines.append(f"  {memory.name}: latency {memory.latency_cycles}, ports {ports}, accumulate {memory.accumulate}")
-    return "\n".join(lines) + "\n" + case.mapping.to_yaml()
+    """A case as files that run, each under its name: to be kept, and run again outside the tests."""
+    return "\n".join(f"# {name}\n{text}" for name, text in as_files(case).items())

@@ -17,6 +17,8 @@ class Affine:
 
     def __str__(self) -> str:
         parts = [dim if coefficient == 1 else f"{coefficient}*{dim}" for dim, coefficient in self.terms]
+        if not parts:
+            return str(self.offset)
         text = " + ".join(parts)
         if self.offset:
             text += f" {'+' if self.offset > 0 else '-'} {abs(self.offset)}"

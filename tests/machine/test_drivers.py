@@ -22,25 +22,25 @@ from ..properties.strategies import MOST_STEPS, cases, steps_of, wide_cases
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
 
-def same(one: Timeline, other: Timeline) -> None:
-    """Every number of two records."""
+def same(one: Timeline, other: Timeline, case: Case) -> None:
+    """Every number of two records of a case."""
     for field in dataclasses.fields(Timeline):
         a, b = getattr(one, field.name), getattr(other, field.name)
         if isinstance(a, np.ndarray):
-            assert np.array_equal(a, b), field.name
+            assert np.array_equal(a, b), f"{field.name}\n{brief(case)}"
         elif field.name == "profile":
-            assert a.bin_cycles == b.bin_cycles
-            assert np.array_equal(a.ticks, b.ticks)
+            assert a.bin_cycles == b.bin_cycles, f"{field.name}\n{brief(case)}"
+            assert np.array_equal(a.ticks, b.ticks), f"{field.name}\n{brief(case)}"
         else:
-            assert a == b, field.name
+            assert a == b, f"{field.name}\n{brief(case)}"
 
 
 def compare(case: Case, options: RecordOptions | None = None) -> None:
     right = run(case, options, Machine)
     ran = run(case, options, CompiledMachine)
     assert ran.log == right.log, brief(case)
-    assert ran.machine.events == right.machine.events
-    same(ran.timeline, right.timeline)
+    assert ran.machine.events == right.machine.events, brief(case)
+    same(ran.timeline, right.timeline, case)
 
 
 @settings(max_examples=1000, deadline=None, suppress_health_check=SLOW)
@@ -66,7 +66,7 @@ def test_in_how_large_pieces_the_plan_is_read_does_not_matter(case: Case, rows: 
         patch.setattr(walk, "ROWS", rows)
         ran = run(case, None, CompiledMachine)
     assert ran.log == right.log, brief(case)
-    same(ran.timeline, right.timeline)
+    same(ran.timeline, right.timeline, case)
 
 
 @pytest.mark.nightly
@@ -94,4 +94,4 @@ def test_windows_and_files(tmp_path_factory: pytest.TempPathFactory, case: Case)
     folder: Path = tmp_path_factory.mktemp("runs")
     run(case, options, Machine).timeline.save(folder / "one")
     run(case, options, CompiledMachine).timeline.save(folder / "other")
-    same(Timeline.load(folder / "one"), Timeline.load(folder / "other"))
+    same(Timeline.load(folder / "one"), Timeline.load(folder / "other"), case)

@@ -35,7 +35,7 @@ def test_what_is_no_form_is_named(text: str, said: str) -> None:
     assert said in str(caught.value)
 
 
-@given(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 99), min_size=1), st.integers(-99, 99))
+@given(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 99)), st.integers(-99, 99))
 def test_printed_and_read_again(coefficients: dict[str, int], offset: int) -> None:
     form = Affine(tuple(coefficients.items()), offset)
     assert parse_affine(str(form)) == form
