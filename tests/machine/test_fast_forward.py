@@ -39,7 +39,7 @@ def compare(case: Case, options: RecordOptions | None = None) -> Timeline:
     """Run a case in both ways; every number of the two records is the same."""
     full = simulate(Schedule(case), options, running=Running(fast_forward=False))
     forward = simulate(Schedule(case), options)
-    same(full, dataclasses.replace(forward, skipped=full.skipped))
+    same(full, dataclasses.replace(forward, skipped=full.skipped), case)
     return forward
 
 

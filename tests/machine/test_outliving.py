@@ -53,4 +53,4 @@ def test_cores_that_keep_a_part_do_not_lock_each_other_out() -> None:
     )
     right, ran = (run(case, None, driver) for driver in DRIVERS)
     assert ran.log == right.log
-    same(ran.timeline, right.timeline)
+    same(ran.timeline, right.timeline, case)
