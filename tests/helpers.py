@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from accelsim.kernels.columns import (
     BLOCK_KIND,
@@ -320,6 +322,19 @@ def run(case: Case, options: RecordOptions | None = None, driver: type[Machine |
     cycles = machine.run()
     assert machine.macs == case.operator.macs
     return Ran(recorder.finish(cycles, machine.first_starts), log, machine)
+
+
+def differing(one: Timeline, other: Timeline) -> str:
+    """The first field in which two records differ; "" where they are the same."""
+    for field in fields(Timeline):
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        if field.name == "profile":
+            equal = a.bin_cycles == b.bin_cycles and np.array_equal(a.ticks, b.ticks)
+        else:
+            equal = np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
+        if not equal:
+            return field.name
+    return ""
 
 
 def stalls(timeline: Timeline, lane: int = 0) -> dict[str, int]:

@@ -12,7 +12,7 @@ import pytest
 
 from accelsim import processes
 from accelsim.analytic.auto import choose
-from accelsim.drivers import Driver
+from accelsim.drivers import Running
 from accelsim.errors import LimitExceeded, SimulatorBug
 from accelsim.processes import Task, simulate_all
 from accelsim.spec.case import Case
@@ -120,7 +120,7 @@ def tasks_of(*sizes: int) -> list[Task]:
 
 def test_progress_of_all_together_rises_to_the_end() -> None:
     told: list[tuple[str, int, int]] = []
-    simulate_all(tasks_of(8, 16, 4), RecordOptions(), Driver.COMPILED, 3, lambda *words: told.append(words))
+    simulate_all(tasks_of(8, 16, 4), RecordOptions(), Running(), 3, lambda *words: told.append(words))
     assert {name for name, _, _ in told} == {"3 operators, 3 at a time"}
     steps = [done for _, done, _ in told]
     assert steps == sorted(steps)
@@ -132,7 +132,7 @@ def test_a_worker_killed_from_outside_is_told_as_such() -> None:
         for worker in multiprocessing.active_children():
             worker.kill()
     with pytest.raises(LimitExceeded, match=r"run with fewer --jobs"):
-        simulate_all(tasks_of(64, 65), RecordOptions(), Driver.COMPILED, 2, kill)
+        simulate_all(tasks_of(64, 65), RecordOptions(), Running(), 2, kill)
     assert not multiprocessing.active_children()
 
 
@@ -143,11 +143,11 @@ def break_first(task: Task, *_: object) -> object:
 def test_the_first_failure_in_order_is_raised_whoever_fails_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_work", break_first)
     with pytest.raises(SimulatorBug, match=r"side 4 broke a law; this is a bug"):
-        simulate_all(tasks_of(4, 16, 8), RecordOptions(), Driver.COMPILED, 2, None)
+        simulate_all(tasks_of(4, 16, 8), RecordOptions(), Running(), 2, None)
     assert not multiprocessing.active_children()
 
 
-ENDLESS = ("run", "toy", "endless.yaml", "-o", "chip.levels.SRAM.capacity=64 B", "--jobs", "2")
+ENDLESS = ("run", "--no-fast-forward", "toy", "endless.yaml", "-o", "chip.levels.SRAM.capacity=64 B", "--jobs", "2")
 
 
 def start() -> "subprocess.Popen[str]":

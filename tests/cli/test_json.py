@@ -48,7 +48,7 @@ def documented() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """Runs that show everything: two arrays, links, contention, a failure, a check."""
+    """Runs that show everything: two arrays, links, contention, a failure, periods, a check."""
     folder = tmp_path_factory.mktemp("json")
     work = folder / "work.yaml"
     work.write_text("name: w\noperators:\n  - {name: a, operator: gemm, dims: {m: 40, n: 36, k: 52}, dtype: int8}\n"
@@ -58,7 +58,11 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
                        "  a:\n    levels: [{level: DRAM, loops: [{k: 2}, {m: 2}, {n: 2}]}, {level: ONCHIP, buffers: {A: 1}, "
                        "loops: [{m: '*'}, {n: '*'}, {k: '*'}]}, {level: PE, binding: [B], loops: [{m: 8}], "
                        "spatial: {x: [{n: 16}], y: [{k: 16}]}}]\n", encoding="utf-8")
+    small = folder / "small.yaml"
+    small.write_text("operators:\n  gemm:\n    levels: [{level: DRAM, loops: [{m: 1500}]}, "
+                     "{level: SRAM, loops: [{m: 2}, {n: 2}, {k: 2}]}]\n", encoding="utf-8")
     return [accelsim("run", "gemmini", str(work), "--mapping", str(mapping), "--json", code=3).json,
+            accelsim("run", "toy", "gemm:m=3000,n=2,k=2", "--mapping", str(small), "--json").json,
             accelsim("check", "toy", "gemm:m=8,n=8,k=8", "--json", "--tolerance", "1", "-o", "chip.clock=1.5 GHz").json]
 
 

@@ -12,6 +12,7 @@ from accelsim.spec.chip import Multicast
 from accelsim.timeline import RecordOptions
 from tests.helpers import array, chip, entry, gemm, level, link, make, operator, run
 from tests.machine.test_drivers import compare
+from tests.machine.test_fast_forward import compare as forwarded
 from tests.properties.strategies import cases, steps_of, wide_cases
 
 FEW = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -100,3 +101,14 @@ def test_calls_of_the_kernel_are_few() -> None:
 @pytest.mark.parametrize("name", ["accelsim.kernels.event_loop", "accelsim.kernels.walk"])
 def test_they_are_among_those_that_are_compiled_beforehand(name: str) -> None:
     assert name in jit.compile_all()
+
+
+@pytest.mark.parametrize("chunk", [None, 24])
+@pytest.mark.parametrize("cores", [1, 2])
+def test_periods_are_told_compared_and_added(chunk: int | None, cores: int) -> None:
+    """All that a state can have in it: transfers on their way and behind others, pieces of them, refills, drains."""
+    on = chip([level("DRAM", 3, 40, ports="shared"), level("L1", 5, 3, fanout=(("x", cores),))],
+              links=(link("DRAM", "L1", rate=7, latency=5, chunk_bytes=chunk),))
+    case = make(on, gemm(96 * cores, 4, 8), entry("DRAM", "m48 k4", "A B C", {"A": 1, "B": 1, "C": 1}, x=f"m{cores}"),
+                entry("L1", "m2 n4 k2", "A B C", {"A": 3, "B": 1, "C": 2}))
+    assert forwarded(case).skipped.steps > 0

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -16,7 +14,7 @@ from accelsim.plan import walk
 from accelsim.spec.case import Case
 from accelsim.timeline import RecordOptions, Timeline
 
-from ..helpers import brief, run
+from ..helpers import brief, differing, run
 from ..properties.strategies import MOST_STEPS, cases, steps_of, wide_cases
 
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
@@ -24,15 +22,8 @@ SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_
 
 def same(one: Timeline, other: Timeline, case: Case) -> None:
     """Every number of two records of a case."""
-    for field in dataclasses.fields(Timeline):
-        a, b = getattr(one, field.name), getattr(other, field.name)
-        if isinstance(a, np.ndarray):
-            assert np.array_equal(a, b), f"{field.name}\n{brief(case)}"
-        elif field.name == "profile":
-            assert a.bin_cycles == b.bin_cycles, f"{field.name}\n{brief(case)}"
-            assert np.array_equal(a.ticks, b.ticks), f"{field.name}\n{brief(case)}"
-        else:
-            assert a == b, f"{field.name}\n{brief(case)}"
+    field = differing(one, other)
+    assert not field, f"{field}\n{brief(case)}"
 
 
 def compare(case: Case, options: RecordOptions | None = None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,22 +22,19 @@ from ..helpers import array, chip, custom, entry, gemm, level, link, make
 from ..properties.strategies import MOST_STEPS, cases, steps_of, wide_cases
 from .test_drivers import same
 
-SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
-
-
-@pytest.fixture(autouse=True)
-def _look_everywhere() -> Iterator[None]:
-    """Look at every iteration, and jump for the sake of a single step, so that short runs show what long ones do."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast_forward, "APART", 1)
-        patch.setattr(fast_forward, "WORTH", 1)
-        yield
+SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
 
 def compare(case: Case, options: RecordOptions | None = None) -> Timeline:
-    """Run a case in both ways; every number of the two records is the same."""
+    """Run a case in both ways; every number of the two records is the same.
+
+    It is looked at every iteration, and jumped for the sake of a single step, so that short runs show what long ones do.
+    """
     full = simulate(Schedule(case), options, running=Running(fast_forward=False))
-    forward = simulate(Schedule(case), options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fast_forward, "APART", 1)
+        patch.setattr(fast_forward, "WORTH", 1)
+        forward = simulate(Schedule(case), options)
     same(full, dataclasses.replace(forward, skipped=full.skipped), case)
     return forward
 

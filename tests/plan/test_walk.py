@@ -79,3 +79,25 @@ def test_visits_are_the_runs_of_equal_tiles(made: tuple[Nest, list[int], set[int
         assert len(rows) <= most
         found += [[first, last, numbers.tile(tile)[0]] for first, last, _, _, *tile in rows.tolist()]
     assert found == runs
+
+
+@given(nests(), st.integers(0, 250), st.integers(1, 5))
+def test_a_walk_goes_on_from_any_step(made: tuple[Nest, list[int], set[int]], step: int, most: int) -> None:
+    """From within the visit of the step, or of the last before it that is not left out, which alone may seem to begin later."""
+    nest, base, depends = made
+    numbers = Numbers(nest, Marks(depends, len(nest.lines)))
+    walk = VisitWalk(nest, numbers, nest.loops, base)
+    every = [row for rows in iter(lambda: walk.rows(most).tolist(), []) for row in rows]
+    steps = [number for number, _ in plainly(nest, base)]
+    last_step = max((number for number in steps if number <= step), default=None)
+    if last_step is None:
+        assert not every
+        return
+    step = min(step, max(steps))
+    walk.go_to(step)
+    again = [row for rows in iter(lambda: walk.rows(most).tolist(), []) for row in rows]
+    here = next(place for place, row in enumerate(every) if row[0] <= last_step <= row[1])
+    assert again[0][0] >= every[here][0]
+    assert again[0][0] <= last_step
+    assert (again[0][1], again[0][3:]) == (every[here][1], every[here][3:])
+    assert again[1:] == every[here + 1:]
