@@ -23,7 +23,7 @@ from accelsim.machine.supply import Supply
 from accelsim.machine.tally import tally, tally_array
 from accelsim.plan.schedule import Schedule
 from accelsim.repeats import RowLog
-from accelsim.timeline import CAUSES, TICKS, Period, Recorder, Skipped
+from accelsim.timeline import CAUSES, TICKS, Recorder
 
 Ints = NDArray[np.int64]
 TOLD = {at.CLAIMED: "claimed", at.READY: "ready", at.RELEASED: "released", at.FREED: "freed", at.DRAINED: "drained"}
@@ -49,8 +49,6 @@ class CompiledMachine:
         self._supply = Supply(network, schedule, self._s)
         self._forward = forward
         self._log: RowLog | None = None
-        self._periods: dict[tuple[str, int, int], int] = {}
-        self._steps_added = 0
         if forward is not None:
             self._log = recorder.keep_log()
             self._s.data[at.MARK] = forward.next_mark(0)
@@ -118,8 +116,7 @@ class CompiledMachine:
             raise SimulatorBug(f"bytes that left are not bytes that arrived: {'; '.join(lost)}")
         self._read_counts()
         if self._forward is not None:
-            periods = tuple(Period(*key, times) for key, times in self._periods.items())
-            self._recorder.skipped = Skipped(self._steps_added, periods)
+            self._recorder.skipped = self._forward.skipped
         return int(s.data[at.FINISHED])
 
     # -- fast-forward -------------------------------------------------------------------------------------------
@@ -139,26 +136,23 @@ class CompiledMachine:
                         jump.before.log, jump.cycles * TICKS, jump.times):
                     step = self._jump(jump, step)
                     depths = []
-            kept = forward.to_keep(depths)
-            if kept:
+            if depths:
                 self._take_rows()
-                forward.keep(kept, step, int(s.data[at.NOW]), counted(s, self._supply), self._log.place)
+                forward.keep(depths, step, int(s.data[at.NOW]), counted(s, self._supply), self._log.place)
                 oldest = forward.oldest_log
                 self._log.forget(oldest if oldest is not None else self._log.place)
         s.data[at.MARK] = forward.next_mark(step)
 
     def _jump(self, jump: Jump, step: int) -> int:
         """Add whole periods; returns the step at which the run goes on."""
-        forward, added = self._forward, jump.steps_added
+        forward = self._forward
         assert forward is not None
         self._recorder.repeat(jump.before.log, jump.cycles * TICKS, jump.times)
         add_again(self._s, self._supply, jump.before.counted, jump.times)
-        move_on(self._s, self._supply, self.network, forward.recurrence, jump, step)
-        key = forward.recurrence.name(jump.depth), jump.iterations, jump.cycles
-        self._periods[key] = self._periods.get(key, 0) + jump.times
-        self._steps_added += added
-        forward.jumped(jump.depth, step + added)
-        return step + added
+        move_on(self._s, self._supply, self.network, forward.recurrence, jump)
+        step += jump.steps_added
+        forward.jumped(jump, step)
+        return step
 
     @property
     def macs(self) -> int:

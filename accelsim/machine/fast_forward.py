@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,27 +34,40 @@ from accelsim.kernels.event_snapshot import (
 from accelsim.machine.network import Network
 from accelsim.machine.sections import Sections
 from accelsim.plan.recurrence import Recurrence
-from accelsim.timeline import TICKS
+from accelsim.timeline import TICKS, Period, Skipped
 
 Ints = NDArray[np.int64]
 
 APART = 64
-"""Array steps between two looks, at least: looking takes about as long as a few steps."""
+"""Array steps between two looks at a loop, at least."""
 WORTH = 128
 """Array steps that are worth a jump."""
+LOOK = 100
+"""Array steps that could be simulated instead of a look."""
+ALLOWED = 32 * LOOK
+"""What a loop may spend on looks, in array steps, before it has shown anything."""
+SHARE = 16
+"""A loop may spend one in so many array steps on looks, as long as they show nothing."""
+
+
+class Uses(NamedTuple):
+    """Counts of all owners, and where each owner's are: first and how many."""
+
+    counts: Ints
+    places: Mapping[tuple[str, int], tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class Counted:
-    """What a run has counted so far. ``uses``: per owner the counts of its loads or kinds of work."""
+    """What a run has counted so far. ``uses``: of loads and kinds of work; ``culprits``: int64[n, CULPRIT_WIDTH]."""
 
-    uses: Mapping[tuple[str, int], Ints]
-    culprits: Mapping[int, int]
+    uses: Uses
+    culprits: Ints
     head: Ints
     held: Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class State:
     """The state of a run where an iteration of a loop begins. ``values``, ``kinds``: as told; ``log``: where in the record."""
 
@@ -82,28 +96,52 @@ class Jump:
 
 
 class Watch:
-    """One loop as it runs: the state kept, and how many have been compared with it."""
+    """One loop as it runs, looked at every so many iterations: two of its states, and what looking has cost and brought.
+
+    The states are the one looked at last, since most periods are short, and the first, second, fourth, eighth and so on, so that
+    a period of any length is found.
+    """
 
     def __init__(self, every: int) -> None:
         self.every = every
         self.run = -1
         self.place = 0
-        self.kept: State | None = None
+        self.brought = ALLOWED
+        self._latest: State | None = None
+        self._anchor: State | None = None
         self._looks = 0
         self._next = 1
 
+    @property
+    def states(self) -> list[State]:
+        """The states kept, the latest first."""
+        return [state for state in dict.fromkeys((self._latest, self._anchor)) if state is not None]
+
     def begin(self, run: int) -> None:
         """The loop begins anew."""
-        self.run, self.place, self.kept = run, 0, None
+        self.run, self.place = run, 0
+        self._latest = self._anchor = None
         self._looks, self._next = 0, 1
 
-    def due(self) -> bool:
-        """Whether the present state is to be kept: the first, second, fourth, eighth, so that any period is found."""
+    def keep(self, state: State) -> None:
+        """Keep a state."""
+        self.brought -= LOOK
         self._looks += 1
-        if self._looks < self._next:
-            return False
-        self._next *= 2
-        return True
+        self._latest = state
+        if self._looks >= self._next:
+            self._anchor = state
+            self._next *= 2
+
+    def forget(self, before: int) -> None:
+        """Drop states that want of the record what is no longer there."""
+        if self._latest is not None and self._latest.log < before:
+            self._latest = None
+        if self._anchor is not None and self._anchor.log < before:
+            self._anchor = None
+
+    def worthwhile(self, simulated: int) -> bool:
+        """Whether to look on, after so many steps simulated."""
+        return self.brought + simulated // SHARE > 0
 
 
 class FastForward:
@@ -114,20 +152,29 @@ class FastForward:
         self._network = network
         self._told: Ints = np.zeros(0, dtype=np.int64)
         self._met: Ints = np.zeros(0, dtype=np.int64)
+        self._periods: dict[tuple[str, int, int], int] = {}
+        self.added = 0
         loops = recurrence.loops
         self._watches = {depth: Watch(-(-APART // weight)) for depth, (loop, weight) in enumerate(
             zip(loops, recurrence.weights, strict=True)) if loop.bound >= 5 * -(-APART // weight)}
 
     @property
+    def skipped(self) -> Skipped:
+        """What was added, for the record."""
+        return Skipped(self.added, tuple(Period(*name, times) for name, times in self._periods.items()))
+
+    @property
     def oldest_log(self) -> int | None:
         """The first place of the record that a kept state may want; None: none does."""
-        return min((watch.kept.log for watch in self._watches.values() if watch.kept is not None), default=None)
+        return min((state.log for watch in self._watches.values() for state in watch.states), default=None)
 
     def next_mark(self, step: int) -> int:
         """The step at which to look again, after one."""
         recurrence = self.recurrence
         found = at.NO_MARK
         for depth, watch in self._watches.items():
+            if not watch.worthwhile(step - self.added):
+                continue
             begin, every = recurrence.outer(depth, step), watch.every * recurrence.weights[depth]
             end = begin + recurrence.weights[depth] * recurrence.loops[depth].bound
             found = min(found, end, begin + ((step - begin) // every + 1) * every)
@@ -141,7 +188,7 @@ class FastForward:
             place = self.recurrence.iteration(depth, step) // watch.every
             if run != watch.run:
                 watch.begin(run)
-            elif place > watch.place:
+            elif place > watch.place and watch.worthwhile(step - self.added):
                 found.append(depth)
             watch.place = place
         return found
@@ -152,37 +199,35 @@ class FastForward:
         claims = s.table(at.B_STATION, at.STATION_WIDTH)[:, at.S_CLAIMS].copy()
         self._now = values, kinds, claims
         for depth in depths:
-            kept = self._watches[depth].kept
-            if kept is None or len(kept.values) != len(values) or not np.array_equal(kept.kinds, kinds):
-                continue
-            jump = self._jump(s, depth, step, kept)
-            if jump is not None:
-                return jump
+            for kept in self._watches[depth].states:
+                if len(kept.values) == len(values) and np.array_equal(kept.kinds, kinds):
+                    jump = self._jump(s, depth, step, kept)
+                    if jump is not None:
+                        return jump
         return None
 
     def keep(self, depths: list[int], step: int, cycle: int, counted: Counted, log: int) -> None:
-        """Keep the state that was told last, for loops that are due."""
+        """Keep the state that was told last."""
         values, kinds, claims = self._now
         for depth in depths:
             iteration = self.recurrence.iteration(depth, step)
-            self._watches[depth].kept = State(iteration, cycle, claims, values, kinds, counted, log)
+            self._watches[depth].keep(State(iteration, cycle, claims, values, kinds, counted, log))
 
-    def to_keep(self, depths: list[int]) -> list[int]:
-        """Those of these loops whose present state is to be kept."""
-        return [depth for depth in depths if self._watches[depth].due()]
-
-    def jumped(self, depth: int, step: int) -> None:
-        """The run has been moved on: the loop and those inside it begin anew, from this step."""
+    def jumped(self, jump: Jump, step: int) -> None:
+        """The run has been moved on to this step: the loop and those inside it begin anew."""
+        self.added += jump.steps_added
+        self._watches[jump.depth].brought += jump.steps_added
+        name = self.recurrence.name(jump.depth), jump.iterations, jump.cycles
+        self._periods[name] = self._periods.get(name, 0) + jump.times
         for own, watch in self._watches.items():
-            if own >= depth:
+            if own >= jump.depth:
                 watch.begin(self.recurrence.outer(own, step))
                 watch.place = self.recurrence.iteration(own, step) // watch.every
 
     def forget(self, before: int) -> None:
         """Drop states that want of the record what is no longer there."""
         for watch in self._watches.values():
-            if watch.kept is not None and watch.kept.log < before:
-                watch.kept = None
+            watch.forget(before)
 
     def _tell(self, s: Sections) -> tuple[Ints, Ints]:
         width = int(s.data[at.LEG_WIDTH])

@@ -21,7 +21,7 @@ COUNTERS = [at.MACS, at.EVENTS, at.BLOCKS]
 def counted(s: Sections, supply: Supply) -> Counted:
     """What a run has counted so far."""
     table = s.table(at.B_CULPRIT, at.CULPRIT_WIDTH)
-    return Counted(supply.counted(), dict(table[table[:, at.CULPRIT_KEY] >= 0].tolist()), s.data[COUNTERS],
+    return Counted(supply.counted(), table.copy(), s.data[COUNTERS],
                    s.table(at.B_ARRAY, at.ARRAY_WIDTH)[:, at.A_HELD].copy())
 
 
@@ -30,15 +30,16 @@ def add_again(s: Sections, supply: Supply, before: Counted, times: int) -> None:
     supply.add_again(before.uses, times)
     table = s.table(at.B_CULPRIT, at.CULPRIT_WIDTH)
     taken = np.flatnonzero(table[:, at.CULPRIT_KEY] >= 0)
-    was = np.array([before.culprits.get(key, 0) for key in table[taken, at.CULPRIT_KEY].tolist()], dtype=np.int64)
+    earlier = dict(before.culprits.tolist())
+    was = np.array([earlier.get(key, 0) for key in table[taken, at.CULPRIT_KEY].tolist()], dtype=np.int64)
     table[taken, at.CULPRIT_CYCLES] += times * (table[taken, at.CULPRIT_CYCLES] - was)
     s.data[COUNTERS] += times * (s.data[COUNTERS] - before.head)
     held = s.table(at.B_ARRAY, at.ARRAY_WIDTH)[:, at.A_HELD]
     held += times * (held - before.held)
 
 
-def move_on(s: Sections, supply: Supply, network: Network, recurrence: Recurrence, jump: Jump, step: int) -> None:
-    """Move a run, which stands at an array step, on by whole periods; the plan goes on from there."""
+def move_on(s: Sections, supply: Supply, network: Network, recurrence: Recurrence, jump: Jump) -> None:
+    """Move a run on by whole periods; the plan goes on from there."""
     stays, blocks = _following(s, network)
     widths = ((at.B_LEG, int(s.data[at.LEG_WIDTH])), (at.B_AHEAD, at.AHEAD_WIDTH), (at.B_RESOURCE, at.RESOURCE_WIDTH),
               (at.B_RUN, int(s.data[at.RUN_WIDTH])))
@@ -46,23 +47,25 @@ def move_on(s: Sections, supply: Supply, network: Network, recurrence: Recurrenc
     slots = max(spec.buffers for spec in network.stations)
     shift(s.data, jump.cycles * jump.times, jump.claims * jump.times, jump.steps * jump.times, records,
           np.zeros(slots, dtype=np.int64))
-    depth = jump.depth
-    outer = recurrence.outer(depth, step)
-    moving = sorted(np.flatnonzero(jump.claims > 0).tolist(), key=lambda number: network.stations[number].entry)
-    oldest = recurrence.iteration(depth, step) + jump.iterations * jump.times
-    for number in moving:
-        entry = network.stations[number].entry
-        begin = outer // recurrence.steps_inside(entry)
-        here = s.table(at.B_RESIDENCY, at.RESIDENCY_WIDTH)[supply.present(number)]
-        oldest = min(oldest, (int(here[:, at.N_FIRST].min()) - begin) // recurrence.weight(depth, entry))
-    # a period earlier every station that moves has claimed, so that what is told from there on is what was told before
-    first = max(0, oldest - jump.iterations)
-    for number in moving:
-        entry = network.stations[number].entry
-        begin = outer // recurrence.steps_inside(entry) + first * recurrence.weight(depth, entry)
-        supply.resume_stays(number, begin, int(stays[number] + jump.steps[number] * jump.times))
+    begins = _begins(s, supply, network, recurrence, np.flatnonzero(jump.claims > 0).tolist())
+    for number in sorted(begins, key=lambda number: network.stations[number].entry):
+        supply.resume_stays(number, begins[number], int(stays[number] + jump.steps[number] * jump.times))
     for number, following in enumerate(blocks.tolist()):
-        supply.resume_blocks(number, outer + first * recurrence.weights[depth], following + jump.steps_added)
+        supply.resume_blocks(number, following + jump.steps_added)
+
+
+def _begins(s: Sections, supply: Supply, network: Network, recurrence: Recurrence, moving: list[int]) -> dict[int, int]:
+    """The step from which to walk each of these stations again: just before its oldest residency that is in a slot or drains, so
+    that this one is seen to begin; and no later than its children are, which look theirs up in it.
+    """
+    records = s.table(at.B_RESIDENCY, at.RESIDENCY_WIDTH)
+    begins = {number: max(0, int(records[supply.present(number), at.N_FIRST].min()) - 1) for number in moving}
+    for number in sorted(moving, key=lambda number: -network.stations[number].entry):
+        spec = network.stations[number]
+        if spec.parent in begins:
+            inside = recurrence.steps_inside(network.stations[spec.parent].entry) // recurrence.steps_inside(spec.entry)
+            begins[spec.parent] = min(begins[spec.parent], begins[number] // inside)
+    return begins
 
 
 def _following(s: Sections, network: Network) -> tuple[Ints, Ints]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +9,7 @@ from accelsim.errors import SimulatorBug
 from accelsim.kernels import event_layout as at
 from accelsim.kernels.columns import BLOCK_STEP, STAY_DRAIN, STAY_FILL, STAY_FIRST, STAY_LAST, STAY_TILE, STAY_WIDTH
 from accelsim.machine.compiled_loads import LoadTables
+from accelsim.machine.fast_forward import Uses
 from accelsim.machine.network import Network
 from accelsim.machine.sections import Sections
 from accelsim.machine.state import service_ticks
@@ -27,6 +26,7 @@ class Supply:
         self._schedule = schedule
         self._s = s
         self._areas: dict[tuple[str, int], int] = {}
+        self._places: dict[tuple[str, int], tuple[int, int]] = {}
         self._tables = LoadTables(network, schedule)
         self._streams = [schedule.stays(spec.entry, network.tensors[spec.tensor], spec.unit) for spec in network.stations]
         self._blocks = [schedule.blocks(node.unit) for node in network.arrays]
@@ -60,7 +60,7 @@ class Supply:
         """Stays whose loads are named by where they stand, with room to count those."""
         offsets = self._tables.offsets(self._s, self._network.stations[number])
         rows[:, STAY_FILL], rows[:, STAY_DRAIN] = offsets[rows[:, STAY_FILL]], offsets[rows[:, STAY_DRAIN]]
-        self._make_room(("uses", number), self.station(number), at.S_USES, at.WAYS * len(offsets))
+        self._make_room(("uses", number), at.S_USES, at.WAYS * len(offsets))
         return rows
 
     def blocks(self, number: int) -> None:
@@ -81,19 +81,18 @@ class Supply:
                      for resource, size in zip(resources, sizes, strict=True)]
             s.of(at.B_WORK)[place:place + width] = [work.hold, work.macs, *ticks]
         self._works = len(works)
-        self._make_room(("done", number), self.array(number), at.A_DONE, len(works))
+        self._make_room(("done", number), at.A_DONE, len(works))
 
-    def _make_room(self, name: tuple[str, int], owner: Ints, field: int, length: int) -> None:
+    def _make_room(self, name: tuple[str, int], field: int, length: int) -> None:
         """See to it that an owner has counters for so much; those it had keep their counts."""
-        have = self._areas.get(name, 0)
+        place, have = self._places.get(name, (0, 0))
         if length <= have:
             return
-        self._areas[name] = 2 * length
-        place = int(owner[field])
         fresh = self._s.take(at.B_USES, 2 * length)
         section = self._s.of(at.B_USES)
         section[fresh:fresh + have] = section[place:place + have]
         self._owner(name)[field] = fresh
+        self._places = {**self._places, name: (fresh, 2 * length)}
 
     def _owner(self, name: tuple[str, int]) -> Ints:
         return self.station(name[1]) if name[0] in ("stays", "uses") else self.array(name[1])
@@ -124,19 +123,20 @@ class Supply:
         return self._counts(("done", number))
 
     def _counts(self, name: tuple[str, int]) -> Ints:
-        first = int(self._owner(name)[at.S_USES if name[0] == "uses" else at.A_DONE])
-        return self._s.of(at.B_USES)[first:first + self._areas.get(name, 0)]
+        first, have = self._places.get(name, (0, 0))
+        return self._s.of(at.B_USES)[first:first + have]
 
-    def counted(self) -> dict[tuple[str, int], Ints]:
+    def counted(self) -> Uses:
         """All counts, by their owners."""
-        return {name: self._counts(name).copy() for name in self._areas if name[0] in ("uses", "done")}
+        return Uses(self._s.of(at.B_USES).copy(), self._places)
 
-    def add_again(self, before: Mapping[tuple[str, int], Ints], times: int) -> None:
+    def add_again(self, before: Uses, times: int) -> None:
         """Add what has been counted since then so many times more."""
-        for name in [name for name in self._areas if name[0] in ("uses", "done")]:
-            now, was = self._counts(name), before.get(name, np.zeros(0, dtype=np.int64))
+        for name, (first, have) in self._places.items():
+            now = self._s.of(at.B_USES)[first:first + have]
+            was, had = before.places.get(name, (0, 0))
             since = now.copy()
-            since[:len(was)] -= was
+            since[:had] -= before.counts[was:was + had]
             now += since * times
 
     # -- further on ---------------------------------------------------------------------------------------------
@@ -180,14 +180,11 @@ class Supply:
         station[at.S_STAY] = station[at.S_STAY_COUNT]
         self._supply(("stays", number), station[at.S_STAYS:at.S_ENDED + 1], at.B_STAY, rows[following - first:])
 
-    def resume_blocks(self, number: int, begin: int, step: int) -> None:
-        """Supply an array from the block at a step on; walk from step ``begin``."""
+    def resume_blocks(self, number: int, step: int) -> None:
+        """Supply an array from the block at a step on."""
         stream = self._blocks[number]
-        stream.seek(begin)
+        stream.seek(step)
         rows = stream.rows()
-        while len(rows) and int(rows[-1, BLOCK_STEP]) < step:
-            rows = stream.rows()
-        rows = rows[int(np.searchsorted(rows[:, BLOCK_STEP], step)):]
         if not len(rows) or rows[0, BLOCK_STEP] != step:
             raise SimulatorBug(f"no block of an array begins at step {step:,}, though one did a period earlier")
         self._place_works(number)

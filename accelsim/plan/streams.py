@@ -82,10 +82,13 @@ class StayStream:
         self._counted = number - place
         for rows in self._waiting:
             self._renumber(rows)
-        # what was idle at ``begin`` is walked from before it
-        early = int(np.searchsorted(self._starts, begin))
-        self._waiting = deque([np.concatenate(self._waiting)[early:]])
-        self._starts = self._starts[early:]
+        # A walk may begin earlier: where nothing changes, or at the last step that is not left out. Its first stay is only here
+        # so that the next one is seen to begin.
+        early = max(0, int(np.searchsorted(self._starts, begin, side="right")) - 1)
+        rows = np.concatenate(self._waiting)[early:]
+        rows[0, [STAY_FIRST, STAY_LAST]] = np.maximum(begin, rows[0, [STAY_FIRST, STAY_LAST]])
+        self._waiting = deque([rows])
+        self._starts = rows[:, STAY_FIRST].copy()
         self._gone = self._counted + early
         self._first = int(self._starts[0])
         self._marks = [self._gone] * len(self._marks)

@@ -34,6 +34,7 @@ def compare(case: Case, options: RecordOptions | None = None) -> Timeline:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fast_forward, "APART", 1)
         patch.setattr(fast_forward, "WORTH", 1)
+        patch.setattr(fast_forward, "ALLOWED", 1 << 40)
         forward = simulate(Schedule(case), options)
     same(full, dataclasses.replace(forward, skipped=full.skipped), case)
     return forward
