@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from accelsim.kernels import event_layout as at
 from accelsim.kernels.columns import STAY_FIRST, STAY_WIDTH
-from accelsim.kernels.event_snapshot import (
+from accelsim.kernels.event_snapshot import snapshot
+from accelsim.kernels.event_told import (
     EXACT,
     IN_BLOCKS,
     IN_CYCLES,
@@ -29,7 +30,6 @@ from accelsim.kernels.event_snapshot import (
     NAMES_HEAD,
     OUT_HEAD,
     ROOM,
-    snapshot,
 )
 from accelsim.machine.network import Network
 from accelsim.machine.sections import Sections

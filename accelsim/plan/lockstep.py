@@ -321,12 +321,14 @@ class Lane:
         self.begin()
 
     def begin(self, step: int = 0) -> None:
-        """Begin at a step (see ``Walk.seek``)."""
+        """Begin at a step (see ``Walk.seek``); all lanes are told to, also those that are idle then."""
         if step:
             self._steps.go_to(step)
         self.walk: Iterator[Visit[AxisGroup]] = visits(self._steps, self._numbers)
         self.now: Visit[AxisGroup] | None = None
         self.next: Visit[AxisGroup] | None = next(self.walk, None)
+        if step and self.next is not None:
+            self.next.first, self.next.last = step, max(step, self.next.last)
         self.drained: dict[object, int] = {}
 
 
