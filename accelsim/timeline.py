@@ -294,7 +294,8 @@ class Recorder:
         """The record of a run that ended at a cycle; ``first_starts``: when each array lane began its first step."""
         self.work_up()
         rows = np.concatenate(self._kept) if self._kept else np.zeros((0, 5), dtype=np.int64)
-        rows = rows[np.lexsort((rows[:, 0], rows[:, 1]))]
+        # in order of time, then of lanes; they nearly are, which a stable sort makes use of
+        rows = rows[np.argsort(rows[:, 1] * len(self.lanes) + rows[:, 0], kind="stable")]
         return Timeline(cycles, tuple(self.lanes), self._totals, Profile(max(1, self._width // TICKS), self._bins), rows,
                         self.options.window or (0, cycles), self._dropped, tuple(self.labels), self.traffic,
                         self.link_bytes, dict(sorted(self.culprits.items())), self.counts, tuple(first_starts),

@@ -69,6 +69,20 @@ levels:
 """
 """2 x 2 x 2 tiles on `toy3`, that also contend for the SRAM's one port."""
 
+LARGE = {
+    2: """\
+levels:
+  - {level: DRAM, loops: [{m: "*"}, {n: "*"}, {k: "*"}]}
+  - {level: SRAM, loops: [{m: 128}, {n: 128}, {k: 128}]}
+""",
+    3: """\
+levels:
+  - {level: DRAM, loops: [{m: "*"}, {n: "*"}, {k: "*"}]}
+  - {level: SRAM, loops: [{m: 8}, {n: 8}, {k: 8}]}
+  - {level: RF, loops: [{m: 64}, {n: 64}, {k: 64}]}
+""",
+}
+
 ONNXIM = """\
 levels:
   - {level: DRAM, loops: [{m: 2}, {n: 2}, {k: %d}]%s}
@@ -85,7 +99,7 @@ def onnxim(side: int, cores: int) -> tuple[tuple[str, ...], tuple[tuple[str, str
              "-o", f"chip.levels.CORE.instances.x={cores}"), (("mapping.yaml", ONNXIM % (side // 128, spread)),))
 
 
-def case_of(chip: str, workload: str, mapping: str) -> Case:
+def case_of(chip: str, workload: str, mapping: str, overrides: tuple[str, ...] = ()) -> Case:
     """The case of a workload of one operator, with a mapping given as text."""
     from accelsim.analytic.auto import choose
     from accelsim.spec.case import Case
@@ -93,7 +107,7 @@ def case_of(chip: str, workload: str, mapping: str) -> Case:
     with tempfile.TemporaryDirectory(prefix="accelsim-") as folder:
         path = Path(folder) / "mapping.yaml"
         path.write_text(mapping, encoding="utf-8")
-        (found,) = read(chip, workload, str(path), choose=choose).cases
+        (found,) = read(chip, workload, str(path), choose=choose, overrides=overrides).cases
     assert isinstance(found, Case), found
     return found
 
@@ -104,6 +118,23 @@ def steps(case: tuple[str, str, str], driver: Driver) -> Callable[[], int]:
     from accelsim.plan.schedule import Schedule
     made = case_of(*case)
     return lambda: simulate(Schedule(made), running=Running(driver, fast_forward=False)).counts["blocks"]
+
+
+def forward(side: int, levels: int, *, slow: bool) -> Callable[[], int]:
+    """A square GEMM in 128 x 128 x 128 tiles on `toy`, or 64 x 64 x 64 ones in 512 x 512 x 512 on `toy3`, each once, whole.
+
+    ``slow``: with a DRAM so slow that it decides.
+    """
+    from accelsim.machine.simulate import simulate
+    from accelsim.plan.schedule import Schedule
+    roomy = tuple(f"chip.levels.{level}.capacity=1 GiB" for level in ("SRAM", "RF")[:levels - 1])
+    made = case_of("toy" if levels == 2 else "toy3", f"gemm:m={side},n={side},k={side},dtype=fp16", LARGE[levels],
+                   (*roomy, *(("chip.levels.DRAM.bandwidth=0.01 B/cycle",) if slow else ())))
+
+    def run() -> int:
+        simulate(Schedule(made))
+        return 1
+    return run
 
 
 TWO = "toy", "gemm:m=256,n=256,k=100", CONTENTION
@@ -145,6 +176,10 @@ ROWS: tuple[Row, ...] = (
     Work("compiled-steps", "compiled driver: the same", "steps/s", partial(steps, TWO, Driver.COMPILED)),
     Work("compiled-steps-3", "compiled driver: 102,400 tile steps on three levels that contend for two ports", "steps/s",
          partial(steps, THREE, Driver.COMPILED)),
+    *(Work(f"forward-{side}-{levels}{'-slow' if slow else ''}",
+           f"fast-forward: GEMM {side} x {side} x {side} on {'two' if levels == 2 else 'three'} levels, bound by "
+           f"{'DRAM' if slow else 'the array'}", "runs/s", partial(forward, side, levels, slow=slow))
+      for side, levels in ((2048, 2), (16384, 2), (16384, 3)) for slow in (False, True)),
     Work("batch-gemm", "batch estimate: GEMM 512 x 512 x 512 on three levels", "mappings/s",
          partial(estimates, "gemm:m=512,n=512,k=512", ("kmn", "mkn", "mnk"))),
     Work("batch-conv", "batch estimate: a convolution of 7 loops on three levels", "mappings/s",
@@ -153,4 +188,7 @@ ROWS: tuple[Row, ...] = (
 
 RATIOS: tuple[Ratio, ...] = (
     Ratio("compiled-over-simpy", "compiled driver over SimPy driver, the same case", "compiled-steps", "simpy-steps"),
+    Ratio("forward-512", "time of 512 times the work, bound by the array, fast-forward", "forward-2048-2", "forward-16384-2"),
+    Ratio("forward-512-slow", "time of 512 times the work, bound by DRAM, fast-forward", "forward-2048-2-slow",
+          "forward-16384-2-slow"),
 )
