@@ -2,194 +2,245 @@
 
 Where every axis is plain, a tile is whole or cut along each line, so its size is a *mask*: one bit for each line that has
 an edge. Every step is a stay but those whose tile is that of the step before (of windows: shares elements with it), and
-that takes a loop of another line to advance and none of the tensor's to wrap. ``tiles``, ``cut``, ``wrapping``, ``size``,
-``edge`` are those of ``line_steps.count_steps``, ``base`` is the frame x lines; ``plain`` and ``repeated`` are lists of
-lines that the tensor is indexed by one to one, and not at all.
+that takes a loop of another line to advance and none of the tensor's to wrap. The further out that loop is, the fewer
+tiles have nothing inside that iterates: where there are none, there are none further out.
+
+``m`` is the model, ``s`` the scratch of one row, ``steps`` what ``line_steps.count_steps`` filled (``estimate_layout``);
+``tensor`` and ``job`` say where their records begin.
 """
 
 from __future__ import annotations
 
-from accelsim.kernels.jit import INT, kernel
-from accelsim.kernels.line_steps import CUBE, ROW, TABLE, VOID, Ints
+from accelsim.kernels.estimate_layout import (
+    CALM,
+    CUT,
+    E_COUNT,
+    E_FIRST,
+    E_SINGLE,
+    E_SIZE,
+    EDGE,
+    I_LOOKS,
+    IMAGE_COUNT,
+    IMAGE_SHARED,
+    IMAGE_SIZE,
+    IMAGE_WIDTH,
+    IMAGES,
+    J_FRAME,
+    J_LOOK,
+    J_PLACE,
+    J_PLACE_END,
+    J_PLACES,
+    LINES,
+    MASK_SIZES,
+    NO_ROOM,
+    PLACE_WIDTH,
+    SIZE,
+    STEP_WIDTH,
+    STEPS,
+    T_LOOKS,
+    T_MEMBER,
+    T_OUTPUT,
+    T_PLAIN,
+    T_PLAIN_END,
+    T_REPEATED,
+    T_REPEATED_END,
+    T_STATES,
+    T_WINDOW,
+    T_WINDOWS,
+    TILE_WIDTH,
+    TILES,
+    X_ALONG,
+    X_LINE,
+    X_OUTSIDE,
+)
+from accelsim.kernels.jit import part, small_part
+from accelsim.kernels.line_steps import Ints
 
 
-@kernel(VOID(ROW, INT, TABLE, TABLE, TABLE, ROW))
-def masks(plain: Ints, base: int, size: Ints, edge: Ints, sizes: Ints, number: Ints) -> None:
-    """``sizes[row, mask]`` along the plain lines and how many masks there are: ``number[row]``."""
-    for row in range(size.shape[0]):
-        many = 1
-        sizes[row, 0] = 1
-        for i in range(plain.shape[0]):
-            whole, short = size[row, base + plain[i]], edge[row, base + plain[i]]
-            for mask in range(many):
-                if short > 0:
-                    sizes[row, many + mask] = sizes[row, mask] * short
-                sizes[row, mask] *= whole
-            if short > 0:
-                many *= 2
-        number[row] = many
+@small_part
+def steps_at(s: Ints, frame: int, line: int) -> int:
+    """Where a line's record of a frame begins in ``steps``."""
+    return int(s[line] + frame)
 
 
-@kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, TABLE, TABLE, TABLE, ROW, ROW, ROW, ROW, INT, TABLE, TABLE, TABLE, TABLE, TABLE,
-             TABLE, CUBE, CUBE, CUBE, ROW, ROW, TABLE, CUBE, CUBE))
-def plain_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of: Ints, kind: Ints, plain: Ints,
-                repeated: Ints, plains: Ints, repeats: Ints, frame: Ints, steps: Ints, depth: int, tiles: Ints, cut: Ints,
-                wrapping: Ints, size: Ints, edge: Ints, number: Ints, sizes: Ints, counts: Ints, summary: Ints,
-                output: Ints, extent: Ints, stride: Ints, first: Ints, single: Ints) -> None:
-    """Stays in several looks, each at a tensor whose axes are all plain.
+@small_part
+def mask_sizes(m: Ints, s: Ints, steps: Ints, tensor: int, frame: int, sizes: Ints, begin: int, width: int) -> int:
+    """Elements along the plain lines of each mask, written to ``sizes[begin + mask x width]``; returns how many masks."""
+    many, uncut = 1, 1
+    sizes[begin] = 1
+    for i in range(m[tensor + T_PLAIN], m[tensor + T_PLAIN_END]):
+        at = steps_at(s, frame, m[i])
+        whole, short = steps[at + SIZE], steps[at + EDGE]
+        if short == 0:
+            uncut *= whole
+            continue
+        for mask in range(many):
+            at = begin + mask * width
+            sizes[at + many * width] = sizes[at] * short
+            sizes[at] *= whole
+        many *= 2
+    for mask in range(many):
+        sizes[begin + mask * width] *= uncut
+    return many
 
-    Per look: ``kind[look, line]``, 0 if repeated; ``plain`` and ``repeated`` [look, i], ``plains`` and ``repeats`` of them;
-    its ``frame``, and ``steps``: places above the tile. ``advancing[order, place]``: all temporal loops, outermost first;
-    ``outside[order, place, line]``: how many of the line stand before the place; ``line_of`` [column].
 
-    Fills ``number[look, row]`` of masks, ``sizes[look, row, mask]`` in elements, ``counts[look, row, mask]`` of stays, and
-    ``summary[look, row]``: stays of all masks, the smallest size that stays, the size of the last tile of all loops.
+@small_part
+def last_tile(m: Ints, s: Ints, steps: Ints, tensor: int, frame: int, outside: int) -> int:
+    """Elements of the last tile of all loops; ``outside``: where the model says which step of a line that is."""
+    size = 1
+    for i in range(m[tensor + T_PLAIN], m[tensor + T_PLAIN_END]):
+        at = steps_at(s, frame, m[i])
+        size *= steps[at + EDGE] if steps[at + m[outside + m[i]] + CUT] > 0 else steps[at + SIZE]
+    return size
 
-    Where ``output[look]`` is not -1 but a number, it is the output: of its different tiles ``first[number, row, mask]``, those
-    that stay once ``single[number, row, mask]``: none of its lines wraps while the outermost reduction loop advances.
-    ``extent[line]`` and ``stride[row, column]`` as in ``line_steps``.
+
+@part
+def calm_tiles(m: Ints, s: Ints, steps: Ints, tensor: int, frame: int, outside: int, mask: int, many: int) -> int:
+    """Tiles of a mask along the plain lines within which nothing iterates; ``many``: how many masks there are."""
+    product, bit = 1, 1
+    for i in range(m[tensor + T_PLAIN], m[tensor + T_PLAIN_END]):
+        record = steps_at(s, frame, m[i])
+        at, cut = record + m[outside + m[i]], 0
+        if many > 1 and steps[record + EDGE] > 0:
+            cut = mask & bit
+            bit *= 2
+        product *= steps[at + CUT] if cut else steps[at + CALM]
+        if product == 0:
+            break
+    return product
+
+
+@small_part
+def times_kept(m: Ints, s: Ints, steps: Ints, tensor: int, frame: int, outside: int, own: int, gained: int) -> int:
+    """Steps of the lines that do not index the tensor; of line ``own`` (-1: none) those that its loop takes: ``gained``."""
+    product = 1
+    for i in range(m[tensor + T_REPEATED], m[tensor + T_REPEATED_END]):
+        product *= gained if m[i] == own else steps[steps_at(s, frame, m[i]) + m[outside + m[i]] + TILES]
+    return product
+
+
+@small_part
+def taken(m: Ints, s: Ints, steps: Ints, frame: int, outside: int, own: int) -> int:
+    """Steps of a line that its loop at a place takes beyond its first iteration."""
+    at = steps_at(s, frame, own) + m[outside + own]
+    return int(steps[at + STEP_WIDTH + TILES] - steps[at + TILES])
+
+
+@part
+def plain_stays(m: Ints, s: Ints, steps: Ints, tensor: int, job: int, order: int, tiles: Ints) -> int:
+    """Fills ``tiles[mask]`` with sizes and stays of a tensor whose axes are all plain; returns how many masks there are.
+
+    Of an output also its different tiles, and those of them that stay once: none of its lines wraps while the outermost
+    reduction loop advances.
     """
-    lines = kind.shape[1]
-    for row in range(bounds.shape[0]):
-        own_order = order[row]
-        for look in range(frame.shape[0]):
-            many, last, base = 1, 1, frame[look] * lines
-            sizes[look, row, 0] = 1
-            for i in range(plains[look]):
-                at = base + plain[look, i]
-                whole, short = size[row, at], edge[row, at]
-                if short == 0:
-                    last *= whole
-                else:
-                    last *= short if cut[row, at * depth + outside[own_order, steps[look], plain[look, i]]] > 0 else whole
-                    for mask in range(many):
-                        sizes[look, row, many + mask] = sizes[look, row, mask] * short
-                for mask in range(many):
-                    sizes[look, row, mask] *= whole
-                if short > 0:
-                    many *= 2
-            number[look, row] = many
-            held, stays, least = 1, 0, sizes[look, row, 0]
-            for i in range(repeats[look]):
-                held *= tiles[row, (base + repeated[look, i]) * depth]
-            for mask in range(many):
-                staying, every, once = 0, 0, 0
-                for place in range(steps[look], -1, -1):  # all steps, then those that move nothing
-                    own, loop = -1, 0
-                    if place < steps[look]:
-                        loop = advancing[own_order, place]
-                        own = line_of[loop]
-                        if bounds[row, loop] == 1 or kind[look, own] != 0:
-                            continue
-                    product, bit = 1, 1
-                    for i in range(plains[look]):
-                        at = (base + plain[look, i]) * depth + outside[own_order, place, plain[look, i]]
-                        chosen = 0
-                        if many > 1 and edge[row, base + plain[look, i]] > 0:
-                            chosen = mask & bit
-                            bit *= 2
-                        product *= cut[row, at] if chosen else tiles[row, at] - cut[row, at] - wrapping[row, at]
-                        if product == 0:
-                            break
-                    if own < 0:
-                        every = once = product * held
-                    elif stride[row, loop] < extent[own]:  # the last one taken is that of the outermost reduction
-                        once = product
-                    if product != 0:
-                        for i in range(repeats[look]):
-                            at = (base + repeated[look, i]) * depth + outside[own_order, place, repeated[look, i]]
-                            product *= tiles[row, at + 1] - tiles[row, at] if repeated[look, i] == own else tiles[row, at]
-                        staying += product if own < 0 else -product
-                counts[look, row, mask] = staying
-                stays += staying
-                if staying > 0 and sizes[look, row, mask] < least:
-                    least = sizes[look, row, mask]
-                if output[look] >= 0:
-                    first[output[look], row, mask], single[output[look], row, mask] = every, once
-            summary[look, row, 0], summary[look, row, 1], summary[look, row, 2] = stays, least, last
-
-
-@kernel(VOID(TABLE, ROW, TABLE, CUBE, ROW, ROW, ROW, ROW, INT, INT, INT, TABLE, TABLE, TABLE, TABLE, ROW, TABLE, ROW,
-             CUBE, TABLE, TABLE, TABLE, TABLE, TABLE, INT, TABLE, ROW, TABLE, TABLE, ROW, ROW))
-def window_stays(bounds: Ints, order: Ints, advancing: Ints, outside: Ints, line_of: Ints, kind: Ints, plain: Ints,
-                 repeated: Ints, base: int, steps: int, depth: int, tiles: Ints, cut: Ints, wrapping: Ints, edge: Ints,
-                 masks_of: Ints, sizes: Ints, windows: Ints, along: Ints, member: Ints, first: Ints, records_of: Ints,
-                 record: Ints, settings: Ints, look: int, pairs: Ints, slots: Ints, moved: Ints, counts: Ints,
-                 number: Ints, stays: Ints) -> None:
-    """Fills of a tensor with windows: ``number[row]`` different ``moved[row, i]`` new elements, ``counts[row, i]`` of each.
-
-    ``stays[row]``: tiles that are not the one before. ``number`` is -1 where ``moved`` has too few columns, as many
-    as ``slots``, a power of two of which half may be used. ``sizes[row, mask]``, ``masks_of`` (how many): along the plain
-    lines; ``kind``: 1 on them. ``along[order, place, window]``: temporal loops of the window's axis before a place;
-    ``member[window, line]``: 1 for its lines; ``first``, ``records_of``, ``record``, ``settings[row, window]``: tables of
-    ``window_images``, of the look whose states begin at column ``look``; ``pairs``, ``slots``: scratch.
-    """
-    room = slots.shape[0]
-    for row in range(bounds.shape[0]):
-        own_order, used, staying = order[row], 0, 0
-        for slot in range(room):
-            slots[slot] = -1
-        for place in range(steps, -1, -1):  # all steps, then those that keep something
-            own = -1
-            if place < steps:
-                loop = advancing[own_order, place]
-                own = line_of[loop]
-                if bounds[row, loop] == 1 or kind[own] == 1:
-                    continue
-            scale, many = 0, 0
-            for mask in range(masks_of[row]):
-                product, bit = 1, 1
-                for i in range(plain.shape[0]):
-                    at = (base + plain[i]) * depth + outside[own_order, place, plain[i]]
-                    chosen = 0
-                    if masks_of[row] > 1 and edge[row, base + plain[i]] > 0:
-                        chosen = mask & bit
-                        bit *= 2
-                    product *= cut[row, at] if chosen else tiles[row, at] - cut[row, at] - wrapping[row, at]
+    frame, begin = m[job + J_FRAME], m[job + J_PLACE] + order * m[job + J_PLACES]
+    many, held = mask_sizes(m, s, steps, tensor, frame, tiles, E_SIZE, TILE_WIDTH), 1
+    if m[tensor + T_OUTPUT] == 1:
+        for i in range(m[tensor + T_REPEATED], m[tensor + T_REPEATED_END]):
+            held *= steps[steps_at(s, frame, m[i]) + STEPS + TILES]
+    end = begin + m[job + J_PLACE_END] - m[job + J_PLACE]
+    for mask in range(many):
+        outside = m[begin + X_OUTSIDE]
+        product = calm_tiles(m, s, steps, tensor, frame, outside, mask, many)
+        staying, once, tile = 0, product * held, mask * TILE_WIDTH
+        tiles[tile + E_FIRST] = once
+        if product > 0:
+            staying = product * times_kept(m, s, steps, tensor, frame, outside, -1, 0)
+            for place in range(begin + PLACE_WIDTH, end, PLACE_WIDTH):
+                own, outside = m[place + X_LINE], m[place + X_OUTSIDE]
+                gained = taken(m, s, steps, frame, outside, own)
+                if gained > 0:
+                    once = product = calm_tiles(m, s, steps, tensor, frame, outside, mask, many)
                     if product == 0:
                         break
-                if product == 0:
+                    staying -= product * times_kept(m, s, steps, tensor, frame, outside, own, gained)
+        tiles[tile + E_COUNT], tiles[tile + E_SINGLE] = staying, once
+    return many
+
+
+@part
+def images_between(m: Ints, s: Ints, images: Ints, tensor: int, job: int, place: int, pairs: Ints) -> int:
+    """Fills ``pairs`` with the images over all windows at a place: (elements, shared with the step before, how often); returns
+    how many.
+    """
+    many, own = 1, m[place + X_LINE]
+    pairs[IMAGE_SIZE], pairs[IMAGE_SHARED], pairs[IMAGE_COUNT] = 1, 1, 1
+    for window in range(m[tensor + T_WINDOWS]):
+        state = 2 * m[m[place + X_ALONG] + window]
+        if own >= 0:
+            state += m[m[tensor + T_MEMBER] + window * m[LINES] + own]
+        at = s[m[IMAGES] + m[tensor + T_WINDOW] + window] + I_LOOKS + m[tensor + T_LOOKS] + 2 * (
+            m[job + J_LOOK] * m[tensor + T_STATES] + state)
+        first, records = images[at], images[at + 1]
+        for other in range(records - 1, -1, -1):  # the first record's come last, over what they are made of
+            record = first + other * IMAGE_WIDTH
+            for pair in range(0, many * IMAGE_WIDTH, IMAGE_WIDTH):
+                new = other * many * IMAGE_WIDTH + pair
+                pairs[new + IMAGE_SIZE] = pairs[pair + IMAGE_SIZE] * images[record + IMAGE_SIZE]
+                pairs[new + IMAGE_SHARED] = pairs[pair + IMAGE_SHARED] * images[record + IMAGE_SHARED]
+                pairs[new + IMAGE_COUNT] = pairs[pair + IMAGE_COUNT] * images[record + IMAGE_COUNT]
+        many *= records
+    return many
+
+
+@small_part
+def tile_of(size: int, tiles: Ints, used: int, slots: Ints, room: int) -> int:
+    """The number of the tile of this size; ``used``, with no stays yet, where it is new. ``slots``: a hash table."""
+    slot = ((size & 0x7FFF_FFFF) * 0x9E37_79B1 >> 7) & (room - 1)
+    while slots[slot] >= 0 and tiles[slots[slot] * TILE_WIDTH + E_SIZE] != size:
+        slot = (slot + 1) & (room - 1)
+    if slots[slot] < 0:
+        slots[slot] = used
+        tiles[used * TILE_WIDTH + E_SIZE], tiles[used * TILE_WIDTH + E_COUNT] = size, 0
+    return int(slots[slot])
+
+
+@part
+def window_stays(m: Ints, s: Ints, steps: Ints, images: Ints, tensor: int, job: int, order: int, tiles: Ints, slots: Ints,
+                 room: int, pairs: Ints) -> tuple[int, int]:
+    """Fills of a tensor with windows: (how many different sizes, stays that are not of the tile before).
+
+    Fills ``tiles`` with the elements that are new, and how often; the number is NO_ROOM where there are half as many as
+    ``slots`` or more: a power of two, ``room``. ``pairs``: scratch.
+    """
+    frame, begin, used, staying = m[job + J_FRAME], m[job + J_PLACE] + order * m[job + J_PLACES], 0, 0
+    masks = mask_sizes(m, s, steps, tensor, frame, s, m[MASK_SIZES], 1)
+    for slot in range(room):
+        slots[slot] = -1
+    for place in range(begin, begin + m[job + J_PLACE_END] - m[job + J_PLACE], PLACE_WIDTH):
+        own, outside, gained, scale, many = m[place + X_LINE], m[place + X_OUTSIDE], 1, 0, 0
+        if own >= 0:
+            gained = taken(m, s, steps, frame, outside, own)
+        if gained == 0:
+            continue
+        for mask in range(masks):
+            product = calm_tiles(m, s, steps, tensor, frame, outside, mask, masks)
+            if product == 0:
+                continue
+            if scale == 0:
+                scale = times_kept(m, s, steps, tensor, frame, outside, own, gained)
+                many = images_between(m, s, images, tensor, job, place, pairs)
+            product *= scale
+            for pair in range(0, many * IMAGE_WIDTH, IMAGE_WIDTH):
+                whole, kept, times = pairs[pair + IMAGE_SIZE], pairs[pair + IMAGE_SHARED], pairs[pair + IMAGE_COUNT] * product
+                if whole == 0 or (own >= 0 and kept == 0):
                     continue
-                if scale == 0:
-                    scale, many = 1, 1
-                    for i in range(repeated.shape[0]):
-                        at = (base + repeated[i]) * depth + outside[own_order, place, repeated[i]]
-                        scale *= tiles[row, at + 1] - tiles[row, at] if repeated[i] == own else tiles[row, at]
-                    pairs[0, 0], pairs[0, 1], pairs[0, 2] = 1, 1, 1
-                    for i in range(windows.shape[0]):
-                        setting, state = settings[row, windows[i]], look + 2 * along[own_order, place, windows[i]]
-                        if own >= 0:
-                            state += member[windows[i], own]
-                        start, records = first[setting, state], records_of[setting, state]
-                        for other in range(records - 1, -1, -1):  # the first record's come last, over what they are made of
-                            for at in range(many):
-                                pairs[other * many + at, 0] = pairs[at, 0] * record[start + other, 0]
-                                pairs[other * many + at, 1] = pairs[at, 1] * record[start + other, 1]
-                                pairs[other * many + at, 2] = pairs[at, 2] * record[start + other, 2]
-                        many *= records
-                for at in range(many):
-                    whole, kept, times = pairs[at, 0], pairs[at, 1], pairs[at, 2] * product * scale
-                    if whole == 0 or (own >= 0 and kept == 0) or times == 0:
-                        continue
-                    if own < 0:
-                        staying += times
-                    elif whole == kept:
+                elements = s[m[MASK_SIZES] + mask]
+                tile = tile_of(elements * whole, tiles, used, slots, room)
+                used = max(used, tile + 1)
+                if own < 0:
+                    tiles[tile * TILE_WIDTH + E_COUNT] += times
+                    staying += times
+                else:  # instead of a whole tile what is new of it, which is nothing where the tile is that before
+                    tiles[tile * TILE_WIDTH + E_COUNT] -= times
+                    if whole == kept:
                         staying -= times
-                    for part in range(1 if own < 0 or whole == kept else 2):  # the whole tile, then what is new of it
-                        new = sizes[row, mask] * (whole - kept if part == 1 else whole)
-                        slot = ((new & 0x7FFF_FFFF) * 0x9E37_79B1 >> 7) & (room - 1)
-                        while slots[slot] >= 0 and moved[row, slots[slot]] != new:
-                            slot = (slot + 1) & (room - 1)
-                        if slots[slot] < 0:
-                            slots[slot] = used
-                            moved[row, used], counts[row, used] = new, 0
-                            used += 1
-                        counts[row, slots[slot]] += times if own < 0 or part == 1 else -times
-                    if 2 * used >= room:
-                        break
+                    else:
+                        tile = tile_of(elements * (whole - kept), tiles, used, slots, room)
+                        used = max(used, tile + 1)
+                        tiles[tile * TILE_WIDTH + E_COUNT] += times
                 if 2 * used >= room:
-                    break
-            if 2 * used >= room:
-                break
-        number[row] = -1 if 2 * used >= room else used
-        stays[row] = staying
+                    return NO_ROOM, 0
+        if scale == 0:
+            break
+    return used, staying

@@ -5,7 +5,7 @@ Mappings share few settings of an axis' loops, so each is walked once, tile by t
 
 from __future__ import annotations
 
-from accelsim.kernels.jit import INT, kernel
+from accelsim.kernels.jit import INT, kernel, part
 from accelsim.kernels.line_steps import CUBE, ROW, TABLE, Ints
 
 LENGTH, BEFORE, DISTANCE, SCRATCH = 1, 2, 3, 4
@@ -47,7 +47,7 @@ def settings(bounds: Ints, order: Ints, columns: Ints, slots: Ints, setting: Int
     return number
 
 
-@kernel("UniTuple(int64, 2)(int64[::1], int64[:, ::1], int64, int64, int64, int64[::1])")
+@part
 def image(coefficient: Ints, tile: Ints, terms: int, place: int, extent: int, held: Ints) -> tuple[int, int]:
     """(size, shared with the step before) of one tile that starts at index ``place``, padding included.
 
@@ -86,7 +86,7 @@ def image(coefficient: Ints, tile: Ints, terms: int, place: int, extent: int, he
     return size, shared
 
 
-@kernel(INT(TABLE, INT, INT, INT, INT, INT))
+@part
 def _repeated(found: Ints, number: int, first: int, bound: int, stride: int, extent: int) -> int:
     """Repeats the positions for the iterations ``first .. bound - 1`` of a loop, as far as they exist; how many result."""
     for place in range(number):
@@ -102,7 +102,7 @@ def _repeated(found: Ints, number: int, first: int, bound: int, stride: int, ext
     return left
 
 
-@kernel(INT(ROW, INT, INT, INT, ROW, ROW, ROW, ROW, ROW, ROW, INT, TABLE))
+@part
 def tiles_of(loops: Ints, length: int, above: int, extent: int, temporal: Ints, rank: Ints, counted: Ints, merged: Ints,
              bounds: Ints, stride: Ints, state: int, found: Ints) -> int:
     """Fills ``found`` [place, SCRATCH + 1] with the tiles of a dimension at each step of a state (``images``).
@@ -138,7 +138,7 @@ def tiles_of(loops: Ints, length: int, above: int, extent: int, temporal: Ints, 
     return number
 
 
-@kernel(INT(ROW, INT, INT, INT, CUBE, ROW, TABLE, INT, TABLE, ROW))
+@part
 def count_images(coefficient: Ints, terms: int, offset: int, extent: int, found: Ints, number: Ints, record: Ints,
                  used: int, tile: Ints, held: Ints) -> int:
     """Images over all combinations of the tiles ``found[term, place]``, ``number[term]`` of them.
@@ -180,7 +180,7 @@ def count_images(coefficient: Ints, terms: int, offset: int, extent: int, found:
     return records
 
 
-@kernel(INT(ROW, INT, INT, INT, ROW, TABLE, ROW))
+@part
 def largest_tile(coefficient: Ints, terms: int, offset: int, extent: int, reach: Ints, tile: Ints, held: Ints) -> int:
     """Most elements of any tile along an axis: tiles of ``tile[term, LENGTH]`` side by side up to ``reach[term]``."""
     starts, span = 1, 0

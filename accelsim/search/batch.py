@@ -9,14 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from accelsim.errors import LimitExceeded
-from accelsim.kernels.line_steps import EVEN, MOST_PRODUCT, TOO_LARGE, lay_out
-from accelsim.search.bounds import Bounds, fits
-from accelsim.search.counted import Counted
+from accelsim.kernels.estimate_layout import IMAGE_WIDTH, TILE_WIDTH
+from accelsim.kernels.estimate_rows import estimate_rows
+from accelsim.kernels.line_steps import EVEN, MOST_PRODUCT, TOO_LARGE, count_steps, lay_out
 from accelsim.search.mapspace import Column, Mapspace, mapspace
 from accelsim.search.model import Model
+from accelsim.search.packed import Packed
 from accelsim.spec.chip import Chip
 from accelsim.spec.mapping import Mapping
 from accelsim.spec.operator import Operator
+
+Ints = NDArray[np.int64]
 
 KINDS = ("fill_elements", "drain_elements", "refill_elements", "fill_bytes", "drain_bytes", "refill_bytes",
          "array_read_bytes", "array_write_bytes")
@@ -26,10 +29,13 @@ NO_CYCLES = 2**63 - 1
 """Cycles of a row that is no mapping of the chip: more than any mapping's."""
 
 SETTINGS = 1 << 16
-"""Rows among which the tables of windows are shared."""
+"""Rows among which the tables of lines and windows are shared."""
 
-CHUNK = 1 << 11
-"""Rows that are taken through all sums at once: few enough to stay in a core's cache."""
+SLOTS = 1 << 12
+"""Settings of a line that are remembered at a time, a power of two."""
+
+WINDOW_SIZES = 64
+"""Room for different tiles of a windowed tensor, at first; half of it may be used."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,7 @@ class BatchEstimator:
         """``orders``: further orders of the temporal loops of each level, permutations of the columns' numbers."""
         self.space: Mapspace = mapspace(chip, operator, template, orders)
         self._model = Model(self.space)
+        self._packed = Packed(self._model)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -97,37 +104,51 @@ class BatchEstimator:
             self._fill(found, table[part], chosen[part], begin)
         return found
 
-    def _fill(self, found: BatchEstimate, table: NDArray[np.int64], order: NDArray[np.int64], begin: int) -> None:
-        """Estimates rows from ``begin`` on: those that are mappings, in chunks."""
-        stride, digit, states = self._lay_out(table, order)
+    def _fill(self, found: BatchEstimate, table: Ints, order: Ints, begin: int) -> None:
+        """Estimates rows from ``begin`` on: those that are mappings."""
+        states, setting, steps = self._settings(table, order)
         large = np.flatnonzero(states == TOO_LARGE)
         if len(large):
             raise LimitExceeded(f"row {begin + large[0]}: the bounds of one dimension multiply to more than {MOST_PRODUCT:,}")
-        rows, many = np.flatnonzero(states <= EVEN), len(table)
-        if len(rows) < many:
-            table, order, stride, digit, states = table[rows], order[rows], stride[rows], digit[rows], states[rows]
-        images = [tensor.windows.images(table, order) for tensor in self._model.tensors]
-        for first in range(0, len(rows), CHUNK):
-            part = slice(first, first + CHUNK)
-            own = slice(begin + first, begin + min(first + CHUNK, many)) if len(rows) == many else begin + rows[part]
-            moved = found.traffic[own] if len(found.traffic) else None  # where all are legal, the rows themselves
-            counted = Counted(self._model, table[part], order[part], stride[part], digit[part],
-                              [one.part(part) for one in images], moved)
-            limits = Bounds(self._model, counted, states[part] == EVEN)
-            found.legal[own], found.fits[own] = True, fits(self._model, counted)
-            found.cycles[own], found.bound_by[own] = limits.cycles, limits.bound_by
-            if moved is not None and len(rows) < many:
-                found.traffic[own] = moved
+        rows = np.flatnonzero(states <= EVEN)
+        if len(rows) < len(table):
+            table, order, states, setting = table[rows], order[rows], states[rows], setting[rows]
+        place = begin + rows
+        found.legal[place] = True
+        image, images, most = self._images(table, order)
+        scratch, room, traffic = np.empty(self._packed.scratch, dtype=np.int64), WINDOW_SIZES, found.traffic.transpose(1, 2, 3, 0)
+        done = 0
+        while done < len(rows):
+            tiles = np.empty(TILE_WIDTH * max(room, self._packed.masks), dtype=np.int64)
+            done = estimate_rows(
+                self._packed.words, table, order, states, setting, steps, image, images, done, scratch, tiles,
+                np.empty(room, dtype=np.int64), np.empty(most * IMAGE_WIDTH, dtype=np.int64), traffic.reshape(-1),
+                len(found.traffic), place, found.cycles, found.bound_by, found.fits)
+            room *= 4
 
-    def _lay_out(self, bounds: NDArray[np.int64], order: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
-        """Strides and digits of the last position, and what each row is (``kernels.line_steps``)."""
-        nest = self._model.nest
-        stride, digit, states = np.zeros_like(bounds), np.zeros_like(bounds), np.zeros(len(bounds), dtype=np.int64)
-        lay_out(nest.extent, nest.loops, nest.length, nest.temporal, nest.axis, nest.room, nest.unsplit, bounds, order,
-                np.zeros_like(nest.room), stride, digit, states)
-        return stride, digit, states
+    def _settings(self, bounds: Ints, order: Ints) -> tuple[Ints, Ints, Ints]:
+        """What each row is, the settings of its lines, and the steps of each setting (``kernels.line_steps``)."""
+        nest, lines = self._model.nest, len(self._model.nest.extent)
+        setting, states = np.zeros((len(bounds), lines), dtype=np.int64), np.empty(len(bounds), dtype=np.int64)
+        line_of, row_of, kind = (np.empty(setting.size, dtype=np.int64) for _ in range(3))
+        number = lay_out(nest.extent, nest.loops, nest.length, nest.temporal, nest.axis, nest.room, nest.unsplit, bounds, order,
+                         np.empty_like(nest.room), np.full((lines, SLOTS), -1, dtype=np.int64), setting, line_of, row_of, kind,
+                         states)
+        steps = np.empty((number, *self._packed.shape), dtype=np.int64)
+        count_steps(nest.extent, nest.loops, nest.length, nest.temporal, nest.above, nest.temporals, nest.counted, bounds, order,
+                    line_of, row_of, kind, np.empty((2, bounds.shape[1]), dtype=np.int64), steps)
+        return states, setting, steps.reshape(-1)
 
-    def _table(self, bounds: ArrayLike) -> NDArray[np.int64]:
+    def _images(self, bounds: Ints, order: Ints) -> tuple[Ints, Ints, int]:
+        """(where the setting of each row and window begins, the images of all, most of them of one step)."""
+        setting, words, most = [np.zeros((len(bounds), 0), dtype=np.int64)], [np.zeros(0, dtype=np.int64)], 1
+        for tensor in self._model.tensors:
+            if tensor.windows.axes:
+                found = tensor.windows.images(bounds, order, sum(map(len, words)))
+                setting, words, most = [*setting, found.setting], [*words, found.words], max(most, found.most)
+        return np.concatenate(setting, axis=1), np.concatenate(words), most
+
+    def _table(self, bounds: ArrayLike) -> Ints:
         """The bounds with those of the native step after them."""
         given = np.asarray(bounds)
         if given.ndim != 2 or given.shape[1] != len(self.columns) or (given.size and given.dtype.kind not in "iu"):

@@ -12,7 +12,7 @@ from accelsim.analytic.moves import injective
 from accelsim.analytic.tables import Tables
 from accelsim.search.looks import Hold, Job, Look, holds_of, jobs_of, reducing, spatial_above
 from accelsim.search.mapspace import Mapspace
-from accelsim.search.nest_tables import Frames, NestTables, listed, nest_tables, table
+from accelsim.search.nest_tables import Frames, NestTables, listed, nest_tables
 from accelsim.search.stations import Stations, Way
 from accelsim.search.windows import Windows
 from accelsim.spec.case import Case
@@ -65,24 +65,6 @@ class HoldModel:
         return self.hold.before is None
 
 
-@dataclass(frozen=True)
-class PlainLooks:
-    """Looks at tensors whose axes are all plain, as ``kernels.stays.plain_stays`` takes them; ``number[hold, job]``.
-
-    ``output[look]``: its number among the output's, -1 at other tensors.
-    """
-
-    number: dict[tuple[int, int], int]
-    kind: Ints
-    plain: Ints
-    repeated: Ints
-    plains: Ints
-    repeats: Ints
-    frame: Ints
-    steps: Ints
-    output: Ints
-
-
 class Model:
     """Raises LimitExceeded where a sum over one of the mapspace's mappings could pass 2**62."""
 
@@ -110,27 +92,9 @@ class Model:
         names = [tensor.name for tensor in case.operator.tensors]
         self.holds = [_hold(case, hold, names.index(hold.tensor.name), ways, own)
                       for hold, ways, own in zip(holds, self.stations.ways, numbered, strict=True)]
-        self.plain_looks = _plain_looks(self.tensors, self.holds, self.nest)
-        self.output = names.index(case.operator.output.name)
         self.spatial = [sorted(spatial_above(case, entry)) for entry in range(case.array_entry + 1)]
         self.bound_names = ("path", *(station.name for station in self.stations.all), f"{case.chip.array.name} hold",
                             *(f"{case.chip.names[hold.entry]} {hold.tensor.name} slots" for hold in holds))
-
-
-def _plain_looks(tensors: list[TensorModel], holds: list[HoldModel], nest: NestTables) -> PlainLooks:
-    number: dict[tuple[int, int], int] = {}
-    chosen: list[tuple[TensorModel, int]] = []
-    for place, hold in enumerate(holds):
-        for job, (frame, _, _) in enumerate(hold.jobs if not tensors[hold.tensor].windows.axes else ()):
-            number[place, job] = len(chosen)
-            chosen.append((tensors[hold.tensor], frame))
-    lines, outputs = len(nest.extent), [tensor.tensor.role is Role.OUTPUT for tensor, _ in chosen]
-    return PlainLooks(
-        number, np.array([tensor.kind for tensor, _ in chosen], dtype=np.int64).reshape(len(chosen), lines),
-        table([tensor.plain.tolist() for tensor, _ in chosen], -1), table([tensor.repeated.tolist() for tensor, _ in chosen], -1),
-        listed([len(tensor.plain) for tensor, _ in chosen]), listed([len(tensor.repeated) for tensor, _ in chosen]),
-        listed([frame for _, frame in chosen]), listed([int(nest.steps[frame]) for _, frame in chosen]),
-        listed([sum(outputs[:i]) if own else -1 for i, own in enumerate(outputs)]))
 
 
 def _tensor(case: Case, tensor: Tensor, nest: NestTables, looks: list[tuple[int, Look]], touching: int,

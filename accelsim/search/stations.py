@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from accelsim.analytic.routes import CHILD, Route, port_name, route
 from accelsim.errors import LimitExceeded
-from accelsim.kernels.transfers import GRAIN, LEAST, PER_BYTE, RATE, SETUP
+from accelsim.kernels.estimate_layout import GRAIN, LEAST, NEVER, PER_BYTE, RATE, SETUP
 from accelsim.search.looks import INWARD, OUTWARD, Hold
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access
@@ -24,10 +24,6 @@ TICKS = 16
 
 LIMIT = 1 << 62
 """No sum may pass it."""
-
-NEVER = 1 << 40
-"""In place of the cycles before or after what never happens."""
-
 
 @dataclass
 class Station:
@@ -46,7 +42,7 @@ class Station:
 
 @dataclass(frozen=True)
 class Way:
-    """A route as numbers: ``services`` as ``kernels.transfers.carry`` takes them; per place the number of the station, the
+    """A route as numbers: ``services`` as a stop of ``kernels.estimate_layout`` begins; per place the number of the station, the
     latencies of those before it and the entry whose instances share a load.
     """
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.analytic.moves import injective
+from accelsim.kernels.estimate_layout import I_LOOKS, I_TOUCHED, IMAGE_WIDTH
 from accelsim.kernels.window_images import SCRATCH, images, settings
 from accelsim.search.looks import FIRST_INSTANCE, Look
 from accelsim.search.nest_tables import NestTables, listed, table
@@ -20,22 +21,19 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Images:
-    """Tables of a tensor's windows, named as in ``kernels.window_images.images``; ``settings[row, window]``."""
+    """Settings of a tensor's windows: ``setting[row, window]`` begins in ``words``, laid out as in ``kernels.estimate_layout``.
 
-    settings: Ints
-    first: Ints
-    number: Ints
-    record: Ints
-    largest: Ints
-    touched: Ints
+    ``most``: images that the windows of one step can have together.
+    """
 
-    def part(self, rows: slice) -> Images:
-        """The same for some of the rows."""
-        return replace(self, settings=self.settings[rows])
+    setting: Ints
+    words: Ints
+    most: int
 
 
 class Windows:
-    """The windows of one tensor: ``lines`` of each, ``along`` and ``member`` as in ``kernels.stays.window_stays``.
+    """The windows of one tensor: ``lines`` of each, ``along[order, place, window]``: temporal loops of its axis before a place;
+    ``member[window, line]``: 1 for its lines.
 
     ``looks``: (frame, look) in the order of the tensor's jobs; ``touching``: the frame of one iteration of the array.
     """
@@ -48,15 +46,19 @@ class Windows:
             np.zeros((*nest.outside.shape[:2], 0), dtype=np.int64))
         self.member = table([[int(line in own) for line in range(len(nest.extent))] for own in self.lines])
         self._frame = listed([*(frame for frame, _ in looks), touching])
+        self.looks = len(self._frame)
         self._temporals = [listed([int(nest.temporals[frame, own].sum()) for frame in self._frame]) for own in self.lines]
         self.states = 2 * max((1, *(int(own.max()) for own in self._temporals))) + 1
         self._asked = listed([*(look == FIRST_INSTANCE for _, look in looks), False])
         self._merged = table([*([place in look.merged for place in range(len(nest.line_of))] for _, look in looks),
                               [False] * len(nest.line_of)])
 
-    def images(self, bounds: Ints, order: Ints) -> Images:
-        """Tiles under each row of ``bounds``, which must be legal; rows that share the loops of an axis share its tables."""
-        rows, made, columns = len(bounds), 0, len(self._frame) * self.states
+    def images(self, bounds: Ints, order: Ints, begin: int) -> Images:
+        """Tiles under each row of ``bounds``, which must be legal; rows that share the loops of an axis share its tables.
+
+        ``begin``: how many words of other tensors come before.
+        """
+        rows, made, columns = len(bounds), 0, self.looks * self.states
         setting = np.zeros((rows, len(self.axes)), dtype=np.int64)
         first_rows = []
         for number, lines in enumerate(self.lines):
@@ -67,20 +69,25 @@ class Windows:
             first_rows.append(first_row[:here])
             made += here
         first, count = np.zeros((made, columns), dtype=np.int64), np.zeros((made, columns), dtype=np.int64)
-        largest, touched = np.zeros((made, len(self._frame)), dtype=np.int64), np.zeros(made, dtype=np.int64)
+        largest, touched = np.zeros((made, self.looks), dtype=np.int64), np.zeros(made, dtype=np.int64)
         record = np.zeros((64 + 8 * made, 3), dtype=np.int64)
-        used = begin = 0
+        used = made_before = 0
         for axis, temporals, own_rows in zip(self.axes, self._temporals, first_rows, strict=True):
             until = -1
             while until < 0:
-                own = slice(begin, begin + len(own_rows))
+                own = slice(made_before, made_before + len(own_rows))
                 touched[own] = 0
                 until = self._walk(axis, temporals, bounds, order, own_rows, used, first[own], count[own], record, largest[own],
                                    touched[own])
                 if until < 0:
                     record = np.concatenate([record, np.zeros_like(record)])
-            used, begin = until, begin + len(own_rows)
-        return Images(setting, first, count, record, largest, touched)
+            used, made_before = until, made_before + len(own_rows)
+        width, state = I_LOOKS + self.looks + 2 * columns, I_LOOKS + self.looks
+        words = np.empty((made, width), dtype=np.int64)
+        words[:, I_TOUCHED], words[:, I_LOOKS:state] = touched, largest
+        words[:, state::2], words[:, state + 1::2] = first * IMAGE_WIDTH + begin + words.size, count
+        return Images(setting * width + begin, np.concatenate([words.ravel(), record[:used].ravel()]),
+                      int(count.max(initial=1)) ** len(self.axes))
 
     def _walk(self, axis: Axis, temporals: Ints, bounds: Ints, order: Ints, rows: Ints, used: int, first: Ints, number: Ints,
               record: Ints, largest: Ints, touched: Ints) -> int:

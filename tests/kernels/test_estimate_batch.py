@@ -5,15 +5,39 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 from math import ceil, prod
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 
 from accelsim.analytic.estimate import estimate
-from accelsim.kernels.line_steps import EVEN, ILLEGAL, LEGAL, TOO_LARGE, count_steps, lay_out
-from accelsim.kernels.transfers import ALONE, BYTES, ELEMENTS, TICKS, TRANSFERS, alone, carry, credit
+from accelsim.kernels.estimate_layout import (
+    ALONE,
+    BYTES,
+    CALM,
+    CUT,
+    EDGE,
+    ELEMENTS,
+    P_TICKS,
+    SETUP,
+    SIZE,
+    STEP_WIDTH,
+    STEPS,
+    STOP_WIDTH,
+    TICKS,
+    TILES,
+    TRANSFERS,
+    W_LATENCY,
+    W_STOP,
+    W_STOP_END,
+    WAY_WIDTH,
+)
+from accelsim.kernels.jit import flat
+from accelsim.kernels.line_steps import EVEN, ILLEGAL, LEGAL, TOO_LARGE, count_steps, digits, lay_out
+from accelsim.kernels.transfers import alone, carry, credit
 from accelsim.kernels.window_images import image, largest_tile
 from accelsim.kernels.window_images import settings as settings_of
 from accelsim.search.batch import KINDS, BatchEstimator
@@ -26,15 +50,47 @@ def ints(*values: object) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     return np.array(values, dtype=np.int64)
 
 
+@njit  # parts are called by kernels alone
+def digits_of(extent: int, loops: Any, bounds: Any, stride: Any, digit: Any) -> None:
+    digits(extent, loops, len(loops), bounds, stride, digit)
+
+
+@njit
+def carried(m: Any, way: int, size: int, times: int, bits: int, s: Any) -> None:
+    carry(flat(m), way, size, times, bits, flat(s), 0)
+
+
+@njit
+def cycles_alone(m: Any, way: int, size: int, bits: int, s: Any) -> int:
+    return alone(flat(m), way, size, bits, flat(s))
+
+
+@njit
+def credit_of(total: int, stays: int, slots: int, even: int) -> int:
+    return credit(total, stays, slots, even)
+
+
+@njit
+def image_of(coefficients: Any, tile: Any, place: int, extent: int, held: Any) -> tuple[int, int]:
+    return image(coefficients, tile, len(coefficients), place, extent, held)
+
+
+@njit
+def largest_of(coefficients: Any, place: int, extent: int, reach: Any, tile: Any, held: Any) -> int:
+    return largest_tile(coefficients, len(coefficients), place, extent, reach, tile, held)
+
+
 def laid_out(bounds: list[int], extent: int, temporal: list[bool], room: int = 1 << 20, unsplit: int = 0) -> tuple[
         list[int], list[int], int]:
-    """(strides, digits, state) of one line whose loops are the columns, in order."""
+    """(settings of two equal rows, the lines of all settings, what the rows are) of one line whose loops are the columns."""
     columns = len(bounds)
-    stride, digit, states = np.zeros((1, columns), np.int64), np.zeros((1, columns), np.int64), np.zeros(1, np.int64)
-    lay_out(ints(extent), ints([range(columns)]).reshape(1, 1, columns), ints(columns), ints(*temporal),
-            ints(*(-1 if own else 0 for own in temporal)), ints(room), ints(*[unsplit] * columns), ints(bounds), ints(0), ints(0),
-            stride, digit, states)
-    return stride[0].tolist(), digit[0].tolist(), int(states[0])
+    setting, (line_of, row_of, kind, states) = np.zeros((2, 1), np.int64), np.zeros((4, 2), np.int64)
+    number = lay_out(
+        ints(extent), ints([range(columns)]).reshape(1, 1, columns), ints(columns), ints(*temporal),
+        ints(*(-1 if own else 0 for own in temporal)), ints(room), ints(*[unsplit] * columns), ints(bounds, bounds), ints(0, 0),
+        ints(0), np.full((1, 4), -1), setting, line_of, row_of, kind, states)
+    assert states[0] == states[1]
+    return setting[:, 0].tolist(), line_of[:number].tolist(), int(states[0])
 
 
 LOOPS = st.lists(st.tuples(st.integers(1, 4), st.booleans()), min_size=1, max_size=5)
@@ -46,30 +102,36 @@ def test_steps_are_those_of_a_walk(loops: list[tuple[int, bool]], short: float, 
     bounds, temporal = [bound for bound, _ in loops], [own for _, own in loops]
     extent = max(1, prod(bounds) - int(short * (prod(bounds) - 1)))
     above, columns = min(above, len(loops)), len(loops)
-    stride, digit, state = laid_out(bounds, extent, temporal)
+    setting, lines, state = laid_out(bounds, extent, temporal)
     assert state == (EVEN if extent == prod(bounds) else LEGAL)
+    assert (setting, lines) == ([0, 0], [0])
+    columns = len(loops)
+    stride, digit = np.zeros(columns, np.int64), np.zeros(columns, np.int64)
+    digits_of(extent, ints(*range(columns)), ints(*bounds), stride, digit)
     assert [stride[i] for i in range(columns)] == [prod(bounds[i + 1:]) for i in range(columns)]
-    assert sum(a * b for a, b in zip(stride, digit, strict=True)) == extent - 1
+    assert sum(a * b for a, b in zip(stride.tolist(), digit.tolist(), strict=True)) == extent - 1
+    above = min(above, columns)
     times = [i for i in range(above) if temporal[i]]
-    depth = columns + 1
-    tiles, cut, wrapping = (np.zeros((1, depth), np.int64) for _ in range(3))
-    size, edge = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64)
+    steps = np.zeros((1, 1, STEPS + STEP_WIDTH * (columns + 1)), np.int64)
     count_steps(ints(extent), ints([range(columns)]).reshape(1, 1, columns), ints(columns), ints(*temporal), ints([above]),
-                ints([len(times)]), ints(counted[:columns]), ints(bounds), ints(0), ints(stride), ints(digit), depth, tiles, cut,
-                wrapping, size, edge)
+                ints([len(times)]), ints(counted[:columns]), ints(bounds), ints(0), ints(0), ints(0), ints(state),
+                np.zeros((2, columns), np.int64), steps)
     tile = prod(bounds[above:])
-    assert int(size[0, 0]) == min(tile, extent)
-    assert int(edge[0, 0]) == (extent % tile if tile < extent else 0)
+    assert int(steps[0, 0, SIZE]) == min(tile, extent)
+    assert int(steps[0, 0, EDGE]) == (extent % tile if tile < extent else 0)
     inner = max((i for i in times if bounds[i] > 1), default=-1)
     for outer in range(len(times) + 1):
         free = [i for i in range(above) if (i in times[:outer] if temporal[i] else counted[i])]
-        starts = [sum(own * stride[i] for i, own in zip(free, point, strict=True))
+        starts = [sum(own * int(stride[i]) for i, own in zip(free, point, strict=True))
                   for point in product(*(range(bounds[i]) for i in free))]
         starts = [start for start in starts if start < extent]
-        assert int(tiles[0, outer]) == len(starts)
-        assert int(cut[0, outer]) == sum(start + tile > extent for start in starts if tile < extent)
-        held = inner in times[outer:]
-        assert int(wrapping[0, outer]) == (sum(start + stride[inner] < extent for start in starts) if held else 0)
+        cut = [start for start in starts if start + tile > extent and tile < extent]
+        wrapping = [start for start in starts if inner in times[outer:] and start + int(stride[inner]) < extent]
+        at = STEPS + outer * STEP_WIDTH
+        assert int(steps[0, 0, at + TILES]) == len(starts)
+        assert int(steps[0, 0, at + CUT]) == len(cut)
+        assert int(steps[0, 0, at + CALM]) == len(starts) - len({*cut, *wrapping})
+        assert not {*cut} & {*wrapping}
 
 
 @pytest.mark.parametrize(("bounds", "extent", "room", "unsplit", "state"), [
@@ -106,14 +168,14 @@ def test_images_are_sets(terms: list[tuple[int, int, int, int]], place: int, ext
     before = indices(place + distance, [older for _, _, older, _ in terms])
     tile = ints(*([0, length, older, by] for _, length, older, by in terms))
     coefficients = ints(*(c for c, *_ in terms))
-    assert tuple(map(int, image(coefficients, tile, len(terms), place, extent, np.zeros(extent, np.int64)))) == (
+    assert tuple(map(int, image_of(coefficients, tile, place, extent, np.zeros(extent, np.int64)))) == (
         len(now), len(now & before))
     reach = [length * 2 + 1 for _, length, _, _ in terms]
     sizes = [len(indices(place + sum(c * start for (c, *_), start in zip(terms, starts, strict=True)),
                          [length for _, length, _, _ in terms]))
              for starts in product(*(range(0, until, length) for until, (_, length, _, _) in zip(reach, terms, strict=True)))]
     held = np.zeros(extent, np.int64)
-    assert int(largest_tile(coefficients, len(terms), place, extent, ints(*reach), tile, held)) == max(sizes)
+    assert int(largest_of(coefficients, place, extent, ints(*reach), tile, held)) == max(sizes)
 
 
 @given(sizes=st.lists(st.integers(0, 300), min_size=1, max_size=4), bits=st.sampled_from([4, 8, 32]), latency=st.integers(0, 9),
@@ -123,12 +185,17 @@ def test_images_are_sets(terms: list[tuple[int, int, int, int]], place: int, ext
 def test_transfers_one_by_one(sizes: list[int], bits: int, latency: int, rate: Fraction | None, grain: int, least: int,
                               setup: int, sign: int) -> None:
     pace = Fraction(16) / rate if rate else Fraction(0)
-    way = ints([pace.numerator, pace.denominator if rate else 0, grain, least, 16 * setup], [1, 1, 1, 0, 0])
-    counts = [i % 3 for i in range(len(sizes))]
-    total = np.zeros((1, TICKS + 2), np.int64)
-    carry(ints(len(sizes)), ints(sizes), ints(counts), bits, latency, way, sign, total)
+    stops, width = W_STOP + WAY_WIDTH, STOP_WIDTH
+    model, total = np.zeros(stops + 2 * width, np.int64), np.zeros(TICKS + 2, np.int64)
+    model[[W_STOP, W_STOP_END, W_LATENCY]] = stops, stops + 2 * width, latency
+    first = [pace.numerator, pace.denominator if rate else 0, grain, least, 16 * setup]
+    for place, service in enumerate((first, [1, 1, 1, 0, 0])):
+        model[stops + place * width:][:SETUP + 1] = service
+        model[stops + place * width + P_TICKS] = place
     wanted = [0] * (TICKS + 2)
-    for size, times in zip(sizes, counts, strict=True):
+    for i, size in enumerate(sizes):
+        times = sign * (i % 3)
+        carried(model, 0, size, times, bits, total)
         if not size:
             continue
         payload = ceil(size * bits / 8)
@@ -136,21 +203,19 @@ def test_transfers_one_by_one(sizes: list[int], bits: int, latency: int, rate: F
         cycles = latency + ceil(max(Fraction(ticks, 16) + setup, Fraction(payload, 16)))
         for kind, amount in ((ELEMENTS, size), (BYTES, payload), (TRANSFERS, 1), (ALONE, cycles), (TICKS, ticks),
                              (TICKS + 1, payload)):
-            wanted[kind] += sign * times * amount
-        one, served = np.zeros(1, np.int64), np.zeros((1, 2), np.int64)
-        alone(ints(size), bits, latency, way, one, served)
-        assert (int(one[0]), served[0].tolist()) == (cycles, [ticks, payload])
-    assert total[0].tolist() == wanted
+            wanted[kind] += times * amount
+        served = np.zeros(2, np.int64)
+        assert int(cycles_alone(model, 0, size, bits, served)) == cycles
+        assert served.tolist() == [ticks, payload]
+    assert total.tolist() == wanted
 
 
 @pytest.mark.parametrize("slots", [1, 2, 3])
 @pytest.mark.parametrize("stays", [1, 4, 5, 6])
 def test_credit_loops(slots: int, stays: int) -> None:
     """Alike loops: the longest chain has ceil(stays / slots) of them; others: at least an even share."""
-    work, moving, inner = 40 * stays, 7 * stays, 3
-    cycles = np.zeros(2, np.int64)
-    credit(ints(work, work), ints(moving, moving), ints(stays, stays), ints(inner, inner), slots, ints(1, 0), cycles)
-    assert cycles.tolist() == [50 * ceil(stays / slots), ceil(Fraction(50 * stays, slots))]
+    assert int(credit_of(50 * stays, stays, slots, 1)) == 50 * ceil(stays / slots)
+    assert int(credit_of(50 * stays, stays, slots, 0)) == ceil(Fraction(50 * stays, slots))
 
 
 def loops(text: str) -> tuple[Loop, ...]:

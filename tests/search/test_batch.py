@@ -150,7 +150,7 @@ def test_a_native_step_is_no_column() -> None:
 
 def test_more_different_tiles_than_room_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the sizes of a row do not fit their table, a larger one is taken."""
-    monkeypatch.setattr("accelsim.search.counted.WINDOW_SIZES", 8)
+    monkeypatch.setattr("accelsim.search.batch.WINDOW_SIZES", 8)
     on, what = shipped("toy3", "conv2d:n=1,k=2,c=3,p=7,q=5,r=3,s=3,padding=1")
     random = Random(3)
     estimator = BatchEstimator(on, what, template(random, on, what))
@@ -165,7 +165,6 @@ def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = estimator.estimate(rows)
     assert 0 < whole.legal.sum() < 50
     legal = estimator.estimate(rows[whole.legal])
-    monkeypatch.setattr("accelsim.search.batch.CHUNK", 7)
     monkeypatch.setattr("accelsim.search.batch.SETTINGS", 16)
     for one, parts in ((whole, estimator.estimate(rows)), (legal, estimator.estimate(rows[whole.legal]))):
         for name in ("legal", "fits", "cycles", "bound_by", "traffic"):

@@ -1,0 +1,329 @@
+"""From what has been counted of one row to its bounds: path, resources, credits; and whether its tiles fit.
+
+The formulas are those of the estimate of one mapping (DESIGN section 6). ``m`` is the model, ``s`` the scratch of one row
+(``estimate_layout``); ``hold`` and ``tensor`` say where their records begin.
+"""
+
+from __future__ import annotations
+
+from accelsim.kernels.estimate_layout import (
+    AFTER_STEP,
+    ARRAY_READ_BYTES,
+    ARRAY_SKEW,
+    ARRAY_WRITE_BYTES,
+    B_HOLD,
+    B_LOAD,
+    B_MEMORY,
+    B_STATION,
+    B_TENSOR,
+    B_WORK,
+    BUSY,
+    C_ALONE,
+    C_ARRIVAL,
+    C_LEAST,
+    C_MOVING,
+    C_PATH,
+    C_PLAIN,
+    C_STAYS,
+    FIRST_LOAD,
+    H_ADDS,
+    H_AFTER,
+    H_COUNTS,
+    H_ENTRY,
+    H_INNER_END,
+    H_INWARD,
+    H_JOB,
+    H_JOB_END,
+    H_LATE,
+    H_MEMORY,
+    H_OUTWARD,
+    H_PARTIAL,
+    H_PARTIAL_END,
+    H_SLOTS,
+    H_SPREAD,
+    H_SPREAD_END,
+    H_TENSOR,
+    HEADS,
+    HOLD_END,
+    HOLD_WIDTH,
+    I_LOOKS,
+    I_TOUCHED,
+    IMAGES,
+    INTERVAL,
+    J_LOOK,
+    L_PARTS,
+    L_SHARERS,
+    L_STATION,
+    L_TENSOR,
+    L_WRITES,
+    LINES,
+    LOAD_END,
+    LOAD_WIDTH,
+    M_BANK,
+    M_CAPACITY,
+    M_NEEDED,
+    MEAN_LOAD,
+    MEMORY_END,
+    MEMORY_WIDTH,
+    N_DRAIN_HEAD,
+    N_FILL_HEAD,
+    N_LOADED,
+    N_TAIL,
+    N_UNIT,
+    NARROW,
+    NEVER,
+    P_DONE,
+    P_STATION,
+    P_TICKS,
+    SERVED,
+    SHARES,
+    SKEW,
+    STATION_WIDTH,
+    STATIONS,
+    STEPS,
+    STOP_WIDTH,
+    T_ALWAYS,
+    T_ASKED,
+    T_BITS,
+    T_ELEMENTS,
+    T_FEEDING,
+    T_NUMBER,
+    T_OUTPUT,
+    T_REPEATED,
+    T_REPEATED_END,
+    T_TOUCHING,
+    T_WHOLE,
+    T_WINDOW,
+    T_WINDOWS,
+    TAILS,
+    TAKEN,
+    TENSOR_END,
+    TENSOR_WIDTH,
+    TILES,
+    TOUCHED,
+    W_LATENCY,
+    W_STOP,
+    W_STOP_END,
+    WIDE,
+)
+from accelsim.kernels.hold_counts import iterates, traffic_at
+from accelsim.kernels.jit import part, small_part
+from accelsim.kernels.line_steps import Ints
+from accelsim.kernels.stays import steps_at
+from accelsim.kernels.transfers import alone, credit
+
+
+@small_part
+def ceil_div(value: int, by: int) -> int:
+    """Quotient rounded up."""
+    return value if by == 1 else (value + by - 1) // by
+
+
+@small_part
+def work_cycles(m: Ints, s: Ints, steps: Ints) -> int:
+    """Cycles of the array over all its steps."""
+    cycles = m[INTERVAL]
+    for line in range(m[LINES]):
+        cycles *= steps[s[line] + m[m[B_WORK] + line]]
+    return int(cycles)
+
+
+@small_part
+def path_of(m: Ints, s: Ints, tensor: int, hold: int) -> int:
+    """Cycles until an operand's first tile has come down its holds, the first of which is ``hold``; adds up its services.
+
+    Something precedes the first and follows the last of a station's services.
+    """
+    arrival, end = 0, m[hold + H_INNER_END]
+    for own in range(hold, end, HOLD_WIDTH):
+        if m[own + H_JOB] < m[own + H_JOB_END]:
+            counts = m[own + H_COUNTS]
+            s[counts + C_ARRIVAL] = arrival
+            s[counts + C_ALONE] = alone(m, m[own + H_INWARD], s[counts + C_PATH], m[tensor + T_BITS], s)
+            arrival += s[counts + C_ALONE]
+    through = 0
+    for own in range(hold, end, HOLD_WIDTH):
+        if m[own + H_JOB] == m[own + H_JOB_END]:
+            continue
+        counts, way = m[own + H_COUNTS], m[own + H_INWARD]
+        through += s[counts + C_ALONE]
+        if s[counts + C_PATH] == 0:
+            continue
+        for stop in range(m[way + W_STOP], m[way + W_STOP_END], STOP_WIDTH):
+            station, done = m[stop + P_STATION], m[stop + P_DONE]
+            head, tail = m[HEADS] + station, m[TAILS] + station
+            s[head] = min(s[head], s[counts + C_ARRIVAL] + done)
+            s[tail] = min(s[tail], arrival - through + m[way + W_LATENCY] - done)
+            s[m[SERVED] + station] += s[m[stop + P_TICKS]]
+    return int(arrival)
+
+
+@small_part
+def prologue(m: Ints, s: Ints) -> int:
+    """When the first array step can start: every operand's first tile has come down its path."""
+    for station in range(m[STATIONS]):
+        s[m[HEADS] + station] = s[m[TAILS] + station] = NEVER
+        s[m[SERVED] + station] = 0
+    latest, hold = 0, m[B_HOLD]
+    while hold < m[HOLD_END]:
+        tensor = m[hold + H_TENSOR]
+        if m[tensor + T_OUTPUT] == 0:
+            latest = max(latest, path_of(m, s, tensor, hold))
+        hold = m[hold + H_INNER_END]
+    for station in range(m[STATIONS]):
+        head = s[m[HEADS] + station]
+        if head < NEVER:
+            latest = max(latest, head + ((s[m[SERVED] + station] + 15) >> 4) + s[m[TAILS] + station])
+    return int(latest)
+
+
+@small_part
+def epilogue(m: Ints, s: Ints) -> int:
+    """The last tile's way out, one level after the other, after the last step's latency; 0 where nothing drains."""
+    cycles = m[SKEW]
+    for hold in range(m[B_HOLD], m[HOLD_END], HOLD_WIDTH):
+        if m[m[hold + H_TENSOR] + T_OUTPUT] == 1 and m[hold + H_JOB] < m[hold + H_JOB_END]:
+            counts = m[hold + H_COUNTS]
+            s[counts + C_ALONE] = alone(m, m[hold + H_OUTWARD], s[counts + C_PATH], m[NARROW], s)
+            cycles += s[counts + C_ALONE]
+    return int(cycles)
+
+
+@part
+def held_bits(m: Ints, hold: int, bound: Ints) -> int:
+    """Bits of an element held: an output's that can be unfinished there are the accumulator's."""
+    return int(m[WIDE] if iterates(m, m[hold + H_PARTIAL], m[hold + H_PARTIAL_END], bound) else m[m[hold + H_TENSOR] + T_BITS])
+
+
+@small_part
+def array_bytes(m: Ints, s: Ints, steps: Ints, images: Ints, tensor: int, bound: Ints) -> tuple[int, int]:
+    """(read, written) by the array at the hold that feeds it: what all PEs touch in one iteration, over all iterations; an
+    output is read back unless the memory adds.
+    """
+    hold, indexed, always, first = m[tensor + T_FEEDING], m[tensor + T_WHOLE], 1, 1
+    for i in range(m[tensor + T_REPEATED], m[tensor + T_REPEATED_END]):
+        at = steps_at(s, m[tensor + T_TOUCHING], m[i])
+        always *= steps[at + m[m[tensor + T_ALWAYS] + m[i]]]
+        first *= steps[at + STEPS + TILES]
+    for window in range(m[tensor + T_WINDOWS]):
+        indexed *= images[s[m[IMAGES] + m[tensor + T_WINDOW] + window] + I_TOUCHED]
+    taken, given, bits = indexed * always, 0, held_bits(m, hold, bound)
+    if m[tensor + T_OUTPUT] == 1:
+        given = (taken * bits + 7) >> 3
+        taken = 0 if m[hold + H_ADDS] == 1 else taken - indexed * first
+    return (taken * bits + 7) >> 3, given
+
+
+@part
+def load_array(m: Ints, s: Ints, steps: Ints, images: Ints, bound: Ints, traffic: Ints, row: int, rows: int) -> None:
+    """Adds what the array reads and writes to the loads of its stations, and to the traffic if any is asked for."""
+    for tensor in range(m[B_TENSOR], m[TENSOR_END], TENSOR_WIDTH):
+        at = m[TOUCHED] + 2 * m[tensor + T_NUMBER]
+        s[at] = s[at + 1] = 0
+        if m[tensor + T_FEEDING] < 0 or (rows == 0 and m[tensor + T_ASKED] == 0):
+            continue
+        s[at], s[at + 1] = array_bytes(m, s, steps, images, tensor, bound)
+        if rows > 0:
+            entry = m[m[tensor + T_FEEDING] + H_ENTRY]
+            traffic[traffic_at(m, entry, tensor, ARRAY_READ_BYTES, rows) + row] = s[at]
+            traffic[traffic_at(m, entry, tensor, ARRAY_WRITE_BYTES, rows) + row] = s[at + 1]
+    for load in range(m[B_LOAD], m[LOAD_END], LOAD_WIDTH):
+        size, station = s[m[TOUCHED] + 2 * m[load + L_TENSOR] + m[load + L_WRITES]], m[load + L_STATION]
+        share = size * m[load + L_PARTS] * s[m[SHARES] + m[load + L_SHARERS]]
+        s[m[FIRST_LOAD] + station] += share
+        s[m[MEAN_LOAD] + station] += share
+        if size > 0:
+            s[m[TAKEN] + station] = 1
+
+
+@small_part
+def station_cycles(m: Ints, s: Ints, first_drain: int) -> None:
+    """Work / rate of the busiest instance, which is the first or as busy as the mean, between what must be."""
+    for number in range(m[STATIONS]):
+        station = m[B_STATION] + number * STATION_WIDTH
+        busy, cycles = max(s[m[FIRST_LOAD] + number], s[m[MEAN_LOAD] + number]), 0
+        if busy > 0:
+            if s[m[TAKEN] + number] == 1:
+                ends = min(m[station + N_TAIL], m[AFTER_STEP])
+            else:
+                ends = min(m[station + N_FILL_HEAD], m[station + N_DRAIN_HEAD] + first_drain) + m[station + N_TAIL]
+            cycles = ((ceil_div(busy, s[m[SHARES]] * m[station + N_UNIT]) + 15) >> 4) + ends
+        s[m[BUSY] + number] = cycles
+
+
+@part
+def slot_cycles(m: Ints, s: Ints, hold: int, work: int, after: int, even: int) -> int:
+    """Cycles of a hold's credit loops, between what must be; ``after``: those that follow an operand's."""
+    tensor, counts, way = m[hold + H_TENSOR], m[hold + H_COUNTS], H_INWARD
+    output, plain, bits, late = m[tensor + T_OUTPUT] == 1, m[tensor + T_WINDOWS] == 0, m[tensor + T_BITS], m[hold + H_LATE]
+    inner = m[ARRAY_SKEW] if output else late
+    if output:
+        way, bits = H_OUTWARD, m[NARROW]
+    for own in range(hold + HOLD_WIDTH, m[hold + H_INNER_END] if plain else 0, HOLD_WIDTH):
+        least = s[m[own + H_COUNTS] + C_LEAST]
+        inner += (s[m[own + H_COUNTS] + C_ALONE] if least == s[m[own + H_COUNTS] + C_PATH]
+                  else alone(m, m[own + way], least, bits, s))
+    total = work + s[counts + C_MOVING] + s[counts + C_STAYS] * inner
+    cycles = credit(total, s[counts + C_STAYS], m[hold + H_SLOTS], even if plain and not output else 0)
+    return int(cycles + (m[hold + H_AFTER] if output else s[counts + C_ARRIVAL] + after - late))
+
+
+@part
+def bounds_of(m: Ints, s: Ints, work: int, even: int) -> tuple[int, int]:
+    """(cycles, the first bound that is as large): bound 0 is the path, then come the stations, the array, the holds."""
+    before, after = prologue(m, s), epilogue(m, s)
+    cycles, bound_by = before + work + after, 0
+    station_cycles(m, s, (before if s[m[SHARES]] == 1 else 0) + m[INTERVAL] + m[SKEW])
+    for number in range(m[STATIONS]):
+        if m[m[B_STATION] + number * STATION_WIDTH + N_LOADED] == 1 and s[m[BUSY] + number] > cycles:
+            cycles, bound_by = s[m[BUSY] + number], 1 + number
+    for load in range(m[B_LOAD], m[LOAD_END], LOAD_WIDTH):  # a station without other loads stands where its first one is
+        number = m[load + L_STATION]
+        if s[m[TOUCHED] + 2 * m[load + L_TENSOR] + m[load + L_WRITES]] > 0 and s[m[BUSY] + number] > cycles:
+            cycles, bound_by = s[m[BUSY] + number], 1 + number
+    number = 1 + m[STATIONS]
+    if work > cycles:
+        cycles, bound_by = work, number
+    for hold in range(m[B_HOLD], m[HOLD_END], HOLD_WIDTH):
+        number += 1
+        if m[hold + H_JOB] < m[hold + H_JOB_END]:
+            slots = slot_cycles(m, s, hold, work, after, even)
+            if slots > cycles:
+                cycles, bound_by = slots, number
+    return cycles, bound_by
+
+
+@small_part
+def largest_held(m: Ints, s: Ints, images: Ints, hold: int, bound: Ints) -> int:
+    """Elements of a hold's largest tile; at home those of an instance's share of the tensor."""
+    tensor = m[hold + H_TENSOR]
+    if m[hold + H_JOB] == m[hold + H_JOB_END]:
+        instances = 1
+        for i in range(m[hold + H_SPREAD], m[hold + H_SPREAD_END]):
+            instances *= bound[m[i]]
+        return ceil_div(m[tensor + T_ELEMENTS], instances)
+    elements = s[m[hold + H_COUNTS] + C_PLAIN]
+    for window in range(m[tensor + T_WINDOWS]):
+        elements *= images[s[m[IMAGES] + m[tensor + T_WINDOW] + window] + I_LOOKS + m[m[hold + H_JOB] + J_LOOK]]
+    return int(elements)
+
+
+@part
+def fits(m: Ints, s: Ints, images: Ints, bound: Ints) -> bool:
+    """Whether the slots of every hold fit its memory (whole banks) and the array's registers."""
+    for memory in range(m[B_MEMORY], m[MEMORY_END], MEMORY_WIDTH):
+        s[m[memory + M_NEEDED]] = 0
+    for hold in range(m[B_HOLD], m[HOLD_END], HOLD_WIDTH):
+        memory = m[hold + H_MEMORY]
+        if memory < 0:
+            continue
+        elements = largest_held(m, s, images, hold, bound)
+        if m[memory + M_BANK] == 0:  # registers hold elements
+            if elements > m[memory + M_CAPACITY]:
+                return False
+            continue
+        size = (elements * held_bits(m, hold, bound) + 7) >> 3
+        s[m[memory + M_NEEDED]] += ceil_div(size, m[memory + M_BANK]) * m[memory + M_BANK] * m[hold + H_SLOTS]
+        if s[m[memory + M_NEEDED]] > m[memory + M_CAPACITY]:
+            return False
+    return True
