@@ -30,10 +30,10 @@ from accelsim.kernels.estimate_layout import (
     H_AFTER,
     H_COUNTS,
     H_ENTRY,
-    H_INNER_END,
+    H_INNER,
     H_INWARD,
     H_JOB,
-    H_JOB_END,
+    H_JOBS,
     H_LATE,
     H_MEMORY,
     H_OUTWARD,
@@ -44,8 +44,8 @@ from accelsim.kernels.estimate_layout import (
     H_SPREAD_END,
     H_TENSOR,
     HEADS,
-    HOLD_END,
     HOLD_WIDTH,
+    HOLDS,
     I_LOOKS,
     I_TOUCHED,
     IMAGES,
@@ -57,13 +57,13 @@ from accelsim.kernels.estimate_layout import (
     L_TENSOR,
     L_WRITES,
     LINES,
-    LOAD_END,
     LOAD_WIDTH,
+    LOADS,
     M_BANK,
     M_CAPACITY,
     M_NEEDED,
     MEAN_LOAD,
-    MEMORY_END,
+    MEMORIES,
     MEMORY_WIDTH,
     N_DRAIN_HEAD,
     N_FILL_HEAD,
@@ -97,13 +97,13 @@ from accelsim.kernels.estimate_layout import (
     T_WINDOWS,
     TAILS,
     TAKEN,
-    TENSOR_END,
     TENSOR_WIDTH,
+    TENSORS,
     TILES,
     TOUCHED,
     W_LATENCY,
     W_STOP,
-    W_STOP_END,
+    W_STOPS,
     WIDE,
 )
 from accelsim.kernels.hold_counts import iterates, traffic_at
@@ -134,22 +134,25 @@ def path_of(m: Ints, s: Ints, tensor: int, hold: int) -> int:
 
     Something precedes the first and follows the last of a station's services.
     """
-    arrival, end = 0, m[hold + H_INNER_END]
-    for own in range(hold, end, HOLD_WIDTH):
-        if m[own + H_JOB] < m[own + H_JOB_END]:
+    arrival = 0
+    for i in range(m[hold + H_INNER]):
+        own = hold + i * HOLD_WIDTH
+        if m[own + H_JOBS] > 0:
             counts = m[own + H_COUNTS]
             s[counts + C_ARRIVAL] = arrival
             s[counts + C_ALONE] = alone(m, m[own + H_INWARD], s[counts + C_PATH], m[tensor + T_BITS], s)
             arrival += s[counts + C_ALONE]
     through = 0
-    for own in range(hold, end, HOLD_WIDTH):
-        if m[own + H_JOB] == m[own + H_JOB_END]:
+    for i in range(m[hold + H_INNER]):
+        own = hold + i * HOLD_WIDTH
+        if m[own + H_JOBS] == 0:
             continue
         counts, way = m[own + H_COUNTS], m[own + H_INWARD]
         through += s[counts + C_ALONE]
         if s[counts + C_PATH] == 0:
             continue
-        for stop in range(m[way + W_STOP], m[way + W_STOP_END], STOP_WIDTH):
+        for j in range(m[way + W_STOPS]):
+            stop = m[way + W_STOP] + j * STOP_WIDTH
             station, done = m[stop + P_STATION], m[stop + P_DONE]
             head, tail = m[HEADS] + station, m[TAILS] + station
             s[head] = min(s[head], s[counts + C_ARRIVAL] + done)
@@ -165,11 +168,11 @@ def prologue(m: Ints, s: Ints) -> int:
         s[m[HEADS] + station] = s[m[TAILS] + station] = NEVER
         s[m[SERVED] + station] = 0
     latest, hold = 0, m[B_HOLD]
-    while hold < m[HOLD_END]:
+    for _ in range(m[TENSORS]):
         tensor = m[hold + H_TENSOR]
         if m[tensor + T_OUTPUT] == 0:
             latest = max(latest, path_of(m, s, tensor, hold))
-        hold = m[hold + H_INNER_END]
+        hold += m[hold + H_INNER] * HOLD_WIDTH
     for station in range(m[STATIONS]):
         head = s[m[HEADS] + station]
         if head < NEVER:
@@ -181,8 +184,9 @@ def prologue(m: Ints, s: Ints) -> int:
 def epilogue(m: Ints, s: Ints) -> int:
     """The last tile's way out, one level after the other, after the last step's latency; 0 where nothing drains."""
     cycles = m[SKEW]
-    for hold in range(m[B_HOLD], m[HOLD_END], HOLD_WIDTH):
-        if m[m[hold + H_TENSOR] + T_OUTPUT] == 1 and m[hold + H_JOB] < m[hold + H_JOB_END]:
+    for i in range(m[HOLDS]):
+        hold = m[B_HOLD] + i * HOLD_WIDTH
+        if m[m[hold + H_TENSOR] + T_OUTPUT] == 1 and m[hold + H_JOBS] > 0:
             counts = m[hold + H_COUNTS]
             s[counts + C_ALONE] = alone(m, m[hold + H_OUTWARD], s[counts + C_PATH], m[NARROW], s)
             cycles += s[counts + C_ALONE]
@@ -217,7 +221,8 @@ def array_bytes(m: Ints, s: Ints, steps: Ints, images: Ints, tensor: int, bound:
 @part
 def load_array(m: Ints, s: Ints, steps: Ints, images: Ints, bound: Ints, traffic: Ints, row: int, rows: int) -> None:
     """Adds what the array reads and writes to the loads of its stations, and to the traffic if any is asked for."""
-    for tensor in range(m[B_TENSOR], m[TENSOR_END], TENSOR_WIDTH):
+    for number in range(m[TENSORS]):
+        tensor = m[B_TENSOR] + number * TENSOR_WIDTH
         at = m[TOUCHED] + 2 * m[tensor + T_NUMBER]
         s[at] = s[at + 1] = 0
         if m[tensor + T_FEEDING] < 0 or (rows == 0 and m[tensor + T_ASKED] == 0):
@@ -227,7 +232,8 @@ def load_array(m: Ints, s: Ints, steps: Ints, images: Ints, bound: Ints, traffic
             entry = m[m[tensor + T_FEEDING] + H_ENTRY]
             traffic[traffic_at(m, entry, tensor, ARRAY_READ_BYTES, rows) + row] = s[at]
             traffic[traffic_at(m, entry, tensor, ARRAY_WRITE_BYTES, rows) + row] = s[at + 1]
-    for load in range(m[B_LOAD], m[LOAD_END], LOAD_WIDTH):
+    for i in range(m[LOADS]):
+        load = m[B_LOAD] + i * LOAD_WIDTH
         size, station = s[m[TOUCHED] + 2 * m[load + L_TENSOR] + m[load + L_WRITES]], m[load + L_STATION]
         share = size * m[load + L_PARTS] * s[m[SHARES] + m[load + L_SHARERS]]
         s[m[FIRST_LOAD] + station] += share
@@ -259,7 +265,8 @@ def slot_cycles(m: Ints, s: Ints, hold: int, work: int, after: int, even: int) -
     inner = m[ARRAY_SKEW] if output else late
     if output:
         way, bits = H_OUTWARD, m[NARROW]
-    for own in range(hold + HOLD_WIDTH, m[hold + H_INNER_END] if plain else 0, HOLD_WIDTH):
+    for i in range(1, m[hold + H_INNER] if plain else 0):
+        own = hold + i * HOLD_WIDTH
         least = s[m[own + H_COUNTS] + C_LEAST]
         inner += (s[m[own + H_COUNTS] + C_ALONE] if least == s[m[own + H_COUNTS] + C_PATH]
                   else alone(m, m[own + way], least, bits, s))
@@ -277,19 +284,19 @@ def bounds_of(m: Ints, s: Ints, work: int, even: int) -> tuple[int, int]:
     for number in range(m[STATIONS]):
         if m[m[B_STATION] + number * STATION_WIDTH + N_LOADED] == 1 and s[m[BUSY] + number] > cycles:
             cycles, bound_by = s[m[BUSY] + number], 1 + number
-    for load in range(m[B_LOAD], m[LOAD_END], LOAD_WIDTH):  # a station without other loads stands where its first one is
+    for i in range(m[LOADS]):  # a station without other loads stands where its first one is
+        load = m[B_LOAD] + i * LOAD_WIDTH
         number = m[load + L_STATION]
         if s[m[TOUCHED] + 2 * m[load + L_TENSOR] + m[load + L_WRITES]] > 0 and s[m[BUSY] + number] > cycles:
             cycles, bound_by = s[m[BUSY] + number], 1 + number
-    number = 1 + m[STATIONS]
     if work > cycles:
-        cycles, bound_by = work, number
-    for hold in range(m[B_HOLD], m[HOLD_END], HOLD_WIDTH):
-        number += 1
-        if m[hold + H_JOB] < m[hold + H_JOB_END]:
+        cycles, bound_by = work, 1 + m[STATIONS]
+    for i in range(m[HOLDS]):
+        hold = m[B_HOLD] + i * HOLD_WIDTH
+        if m[hold + H_JOBS] > 0:
             slots = slot_cycles(m, s, hold, work, after, even)
             if slots > cycles:
-                cycles, bound_by = slots, number
+                cycles, bound_by = slots, 2 + m[STATIONS] + i
     return cycles, bound_by
 
 
@@ -297,7 +304,7 @@ def bounds_of(m: Ints, s: Ints, work: int, even: int) -> tuple[int, int]:
 def largest_held(m: Ints, s: Ints, images: Ints, hold: int, bound: Ints) -> int:
     """Elements of a hold's largest tile; at home those of an instance's share of the tensor."""
     tensor = m[hold + H_TENSOR]
-    if m[hold + H_JOB] == m[hold + H_JOB_END]:
+    if m[hold + H_JOBS] == 0:
         instances = 1
         for i in range(m[hold + H_SPREAD], m[hold + H_SPREAD_END]):
             instances *= bound[m[i]]
@@ -311,9 +318,10 @@ def largest_held(m: Ints, s: Ints, images: Ints, hold: int, bound: Ints) -> int:
 @part
 def fits(m: Ints, s: Ints, images: Ints, bound: Ints) -> bool:
     """Whether the slots of every hold fit its memory (whole banks) and the array's registers."""
-    for memory in range(m[B_MEMORY], m[MEMORY_END], MEMORY_WIDTH):
-        s[m[memory + M_NEEDED]] = 0
-    for hold in range(m[B_HOLD], m[HOLD_END], HOLD_WIDTH):
+    for i in range(m[MEMORIES]):
+        s[m[m[B_MEMORY] + i * MEMORY_WIDTH + M_NEEDED]] = 0
+    for i in range(m[HOLDS]):
+        hold = m[B_HOLD] + i * HOLD_WIDTH
         memory = m[hold + H_MEMORY]
         if memory < 0:
             continue

@@ -2,14 +2,14 @@
 
 The *model* is what no bounds change. ``B_...`` of its head are the places where sections begin in it; the *scratch*
 belongs to one row at a time. Records name each other by where they begin. A *line* is a dimension, a
-*column* a loop; ``..._END`` is where a list or a run of records ends.
+*column* a loop; ``..._END`` is where a list ends, the plural of a name how many records there are from there on.
 """
 
 from __future__ import annotations
 
 (LINES, ENTRIES, TENSORS, STATIONS, INTERVAL, ARRAY_SKEW, SKEW, AFTER_STEP, NARROW, WIDE, SETTING_WIDTH, B_WORK, B_SPATIAL,
- SPATIAL_END, B_TENSOR, TENSOR_END, B_HOLD, HOLD_END, B_STATION, STATION_END, B_LOAD, LOAD_END, B_MEMORY, MEMORY_END, IMAGES,
- SHARES, FIRST_LOAD, MEAN_LOAD, TAKEN, HEADS, TAILS, SERVED, BUSY, MOVED, TOUCHED, MASK_SIZES, HEAD) = range(37)
+ SPATIALS, B_TENSOR, B_HOLD, HOLDS, B_STATION, B_LOAD, LOADS, B_MEMORY, MEMORIES, IMAGES,
+ SHARES, FIRST_LOAD, MEAN_LOAD, TAKEN, HEADS, TAILS, SERVED, BUSY, MOVED, TOUCHED, MASK_SIZES, HEAD) = range(35)
 """``NARROW``, ``WIDE``: bits that an output's element has at least, and in the accumulator. ``B_WORK``: [line], where the steps
 of all loops stand; ``B_SPATIAL``: (column, entry whose instances it multiplies, and those inside).
 
@@ -35,23 +35,23 @@ TILES, CUT, CALM, STEP_WIDTH = range(4)
 that feeds the array (-1: none); ``T_WHOLE``: elements along the plain lines; ``T_MEMBER``: [window, line];
 ``T_ASKED``: 1 where the array's bytes are a load."""
 
-(H_TENSOR, H_ENTRY, H_JOB, H_JOB_END, H_SLOTS, H_ACCUMULATES, H_ADDS, H_SPLIT, H_SPLIT_END, H_PARTIAL, H_PARTIAL_END,
- H_SPREAD, H_SPREAD_END, H_MEMORY, H_INWARD, H_OUTWARD, H_LATE, H_AFTER, H_COUNTS, H_INNER_END, HOLD_WIDTH) = range(21)
+(H_TENSOR, H_ENTRY, H_JOB, H_JOBS, H_SLOTS, H_ACCUMULATES, H_ADDS, H_SPLIT, H_SPLIT_END, H_PARTIAL, H_PARTIAL_END,
+ H_SPREAD, H_SPREAD_END, H_MEMORY, H_INWARD, H_OUTWARD, H_LATE, H_AFTER, H_COUNTS, H_INNER, HOLD_WIDTH) = range(21)
 """A hold; without jobs it is a home. ``H_ACCUMULATES``: the hold before adds up what arrives, ``H_ADDS``: its own memory does.
 ``H_MEMORY``: a memory of a capacity, -1 none; ``H_INWARD``, ``H_OUTWARD``: ways; ``H_COUNTS``: its counts in the scratch;
-``H_INNER_END``: where the tensor's last hold ends."""
+``H_INNER``: how many holds the tensor has from here on inward."""
 
-(J_FRAME, J_PLACE, J_PLACE_END, J_PLACES, J_LOOK, J_FILLS, J_REFILLS, J_OUTWARD, J_INWARD, J_BOOK_INWARD, J_BOOK_OUTWARD,
- J_BOOK_END, JOB_WIDTH) = range(13)
-"""A job: where its frame begins in a line's record. ``J_PLACE``: its places of order 0, those of each order ``J_PLACES``
-further; the first is where all steps are taken, then those of the loops that move nothing or keep something, innermost first.
-``J_LOOK``: its number among the tensor's looks."""
+(J_FRAME, J_PLACE, J_PLACES, J_LOOK, J_FILLS, J_REFILLS, J_OUTWARD, J_INWARD, J_INWARDS, J_BOOK_INWARD,
+ J_OUTWARDS, J_BOOK_OUTWARD, JOB_WIDTH) = range(13)
+"""A job: where its frame begins in a line's record. ``J_PLACE``: the ``J_PLACES`` of order 0, before those of
+the others; the first is where all steps are taken, then those of the loops that move nothing or keep something, innermost first.
+``J_LOOK``: its number among the tensor's looks; ``J_INWARDS``, ``J_OUTWARDS``: how many bookings there are."""
 
 X_OUTSIDE, X_LINE, X_ALONG, PLACE_WIDTH = range(4)
 """A place: where the model says which step of a frame each line reads, its loop's line (-1: all steps), and where it says how
 many loops of each window's axis are outside."""
 
-W_STOP, W_STOP_END, W_LATENCY, W_LAST, WAY_WIDTH = range(5)
+W_STOP, W_STOPS, W_LATENCY, W_LAST, WAY_WIDTH = range(5)
 
 PER_BYTE, RATE, GRAIN, LEAST, SETUP, P_STATION, P_DONE, P_TICKS, STOP_WIDTH = range(9)
 """A stop of a way: a byte is served in ``PER_BYTE / RATE`` sixteenths of a cycle (``RATE`` 0: in no time), in granules of

@@ -12,17 +12,16 @@ from accelsim.kernels.estimate_layout import (
     B_SPATIAL,
     ENTRIES,
     FIRST_LOAD,
-    H_JOB,
-    H_JOB_END,
-    HOLD_END,
+    H_JOBS,
     HOLD_WIDTH,
+    HOLDS,
     IMAGES,
     LINES,
     MEAN_LOAD,
     NO_ROOM,
     SETTING_WIDTH,
     SHARES,
-    SPATIAL_END,
+    SPATIALS,
     STATIONS,
     TAKEN,
 )
@@ -45,10 +44,10 @@ def begin_row(m: Ints, s: Ints, setting: Ints, image: Ints, windows: int, bound:
         s[m[IMAGES] + window] = image[window]
     for entry in range(m[ENTRIES]):
         s[m[SHARES] + entry] = 1
-    for i in range(m[B_SPATIAL], m[SPATIAL_END], 2):  # of the array's instances, how many there are to one of an entry
-        if bound[m[i]] > 1:
-            for entry in range(m[i + 1] + 1):
-                s[m[SHARES] + entry] *= bound[m[i]]
+    for i in range(m[SPATIALS]):  # of the array's instances, how many there are to one of an entry
+        loop = m[B_SPATIAL] + 2 * i
+        for entry in range(m[loop + 1] + 1):
+            s[m[SHARES] + entry] *= bound[m[loop]]
     for station in range(m[STATIONS]):
         s[m[FIRST_LOAD] + station] = s[m[MEAN_LOAD] + station] = s[m[TAKEN] + station] = 0
 
@@ -71,8 +70,9 @@ def estimate_rows(model: Ints, bounds: Ints, order: Ints, states: Ints, setting:
     for row in range(begin, bounds.shape[0]):
         bound, own = flat(bounds[row]), place[row]
         begin_row(m, s, flat(setting[row]), flat(image[row]), image.shape[1], bound)
-        for hold in range(m[B_HOLD], m[HOLD_END], HOLD_WIDTH):
-            if m[hold + H_JOB] < m[hold + H_JOB_END] and count_hold(
+        for i in range(m[HOLDS]):
+            hold = m[B_HOLD] + i * HOLD_WIDTH
+            if m[hold + H_JOBS] > 0 and count_hold(
                     m, s, all_steps, all_images, hold, bound, order[row], found, table, slots.shape[0], joined, t, own,
                     rows) == NO_ROOM:
                 return row

@@ -29,7 +29,7 @@ from accelsim.kernels.estimate_layout import (
     H_ENTRY,
     H_INWARD,
     H_JOB,
-    H_JOB_END,
+    H_JOBS,
     H_OUTWARD,
     H_SPLIT,
     H_SPLIT_END,
@@ -37,16 +37,15 @@ from accelsim.kernels.estimate_layout import (
     I_LOOKS,
     IMAGE_SIZE,
     IMAGES,
-    J_BOOK_END,
     J_BOOK_INWARD,
     J_BOOK_OUTWARD,
     J_FILLS,
     J_FRAME,
     J_INWARD,
+    J_INWARDS,
     J_LOOK,
     J_OUTWARD,
-    J_PLACE,
-    J_PLACES,
+    J_OUTWARDS,
     J_REFILLS,
     JOB_WIDTH,
     K_LOAD,
@@ -59,7 +58,6 @@ from accelsim.kernels.estimate_layout import (
     NO_ROOM,
     REFILL_BYTES,
     REFILL_ELEMENTS,
-    STOP_WIDTH,
     T_BITS,
     T_LOOKS,
     T_NUMBER,
@@ -72,14 +70,13 @@ from accelsim.kernels.estimate_layout import (
     TILE_WIDTH,
     TRANSFERS,
     W_LAST,
-    W_STOP,
-    W_STOP_END,
+    W_STOPS,
     WIDE,
     X_OUTSIDE,
 )
 from accelsim.kernels.jit import part, small_part
 from accelsim.kernels.line_steps import Ints
-from accelsim.kernels.stays import last_tile, plain_stays, window_stays
+from accelsim.kernels.stays import last_tile, places_at, plain_stays, window_stays
 from accelsim.kernels.transfers import carry
 
 
@@ -102,15 +99,16 @@ def traffic_at(m: Ints, entry: int, tensor: int, kind: int, rows: int) -> int:
 def clear_totals(m: Ints, way: int, s: Ints) -> int:
     """Sets what moved on a way to 0; returns where its totals begin."""
     total = m[MOVED]
-    for place in range(total, total + TICKS + (m[way + W_STOP_END] - m[way + W_STOP]) // STOP_WIDTH):
+    for place in range(total, total + TICKS + m[way + W_STOPS]):
         s[place] = 0
     return int(total)
 
 
 @small_part
-def book(m: Ints, begin: int, end: int, s: Ints) -> None:
+def book(m: Ints, begin: int, number: int, s: Ints) -> None:
     """Adds the service of what moved to the loads of stations: of the first instance, or of all as they share it."""
-    for booking in range(begin, end, BOOKING_WIDTH):
+    for i in range(number):
+        booking = begin + i * BOOKING_WIDTH
         s[m[booking + K_LOAD]] += s[m[booking + K_TICKS]] * m[booking + K_UNIT] * s[m[booking + K_SHARES]]
 
 
@@ -128,9 +126,10 @@ def move_input(m: Ints, s: Ints, hold: int, job: int, tiles: Ints, many: int, tr
     """Fills of an operand: booked and noted; returns the cycles of all, one after another."""
     way, bits = m[hold + H_INWARD], m[m[hold + H_TENSOR] + T_BITS]
     total = clear_totals(m, way, s)
-    for tile in range(0, many * TILE_WIDTH, TILE_WIDTH):
+    for i in range(many):
+        tile = i * TILE_WIDTH
         carry(m, way, tiles[tile + E_SIZE], tiles[tile + E_COUNT], bits, s, total)
-    book(m, m[job + J_BOOK_INWARD], m[job + J_BOOK_OUTWARD], s)
+    book(m, m[job + J_BOOK_INWARD], m[job + J_INWARDS], s)
     if m[job + J_FILLS] == 1:
         note(m, hold, s, FILL_ELEMENTS, FILL_BYTES, traffic, row, rows)
     return int(s[total + ALONE])
@@ -147,22 +146,24 @@ def move_output(m: Ints, s: Ints, hold: int, job: int, tiles: Ints, many: int, s
     if credit or m[job + J_FILLS] == 1 or m[job + J_OUTWARD] == 1:
         way = m[hold + H_OUTWARD]
         total = clear_totals(m, way, s)
-        for tile in range(0, many * TILE_WIDTH, TILE_WIDTH):
+        for i in range(many):
+            tile = i * TILE_WIDTH
             size, done = tiles[tile + E_SIZE], tiles[tile + (E_SINGLE if m[hold + H_ACCUMULATES] == 1 else E_FIRST)]
             if split:
                 done = 0
             carry(m, way, size, tiles[tile + E_COUNT] - done, wide, s, total)
             carry(m, way, size, done, narrow, s, total)
-        book(m, m[job + J_BOOK_OUTWARD], m[job + J_BOOK_END], s)
+        book(m, m[job + J_BOOK_OUTWARD], m[job + J_OUTWARDS], s)
         if m[job + J_FILLS] == 1:
             note(m, hold, s, DRAIN_ELEMENTS, DRAIN_BYTES, traffic, row, rows)
         moving += s[total + ALONE] - s[total + TRANSFERS] * m[way + W_LAST]
     if (credit or m[job + J_REFILLS] == 1 or m[job + J_INWARD] == 1) and m[hold + H_ACCUMULATES] == 0:
         way = m[hold + H_INWARD]
         total = clear_totals(m, way, s)
-        for tile in range(0, many * TILE_WIDTH, TILE_WIDTH):
+        for i in range(many):
+            tile = i * TILE_WIDTH
             carry(m, way, tiles[tile + E_SIZE], tiles[tile + E_COUNT] - tiles[tile + E_FIRST], wide, s, total)
-        book(m, m[job + J_BOOK_INWARD], m[job + J_BOOK_OUTWARD], s)
+        book(m, m[job + J_BOOK_INWARD], m[job + J_INWARDS], s)
         if m[job + J_REFILLS] == 1:
             note(m, hold, s, REFILL_ELEMENTS, REFILL_BYTES, traffic, row, rows)
         moving += s[total + ALONE]
@@ -176,8 +177,8 @@ def count_hold(m: Ints, s: Ints, steps: Ints, images: Ints, hold: int, bound: In
     tensor, counts = m[hold + H_TENSOR], m[hold + H_COUNTS]
     windows, output = m[tensor + T_WINDOWS], m[tensor + T_OUTPUT] == 1
     split = output and iterates(m, m[hold + H_SPLIT], m[hold + H_SPLIT_END], bound)
-    for job in range(m[hold + H_JOB], m[hold + H_JOB_END], JOB_WIDTH):
-        stays = 0
+    for number in range(m[hold + H_JOBS]):
+        job, stays = m[hold + H_JOB] + number * JOB_WIDTH, 0
         if windows > 0:
             many, stays = window_stays(m, s, steps, images, tensor, job, order, tiles, slots, room, pairs)
             if many == NO_ROOM:
@@ -186,7 +187,7 @@ def count_hold(m: Ints, s: Ints, steps: Ints, images: Ints, hold: int, bound: In
             many = plain_stays(m, s, steps, tensor, job, order, tiles)
         moving = (move_output(m, s, hold, job, tiles, many, split, traffic, row, rows) if output
                   else move_input(m, s, hold, job, tiles, many, traffic, row, rows))
-        if job > m[hold + H_JOB]:
+        if number > 0:
             continue
         s[counts + C_MOVING] = moving
         if windows > 0:
@@ -199,13 +200,13 @@ def count_hold(m: Ints, s: Ints, steps: Ints, images: Ints, hold: int, bound: In
             s[counts + C_STAYS] = stays + (1 if first == 0 else 0)
             continue
         first = least = tiles[E_SIZE]
-        for tile in range(0, many * TILE_WIDTH, TILE_WIDTH):
+        for i in range(many):
+            tile = i * TILE_WIDTH
             stays += tiles[tile + E_COUNT]
             if tiles[tile + E_COUNT] > 0:
                 least = min(least, tiles[tile + E_SIZE])
         s[counts + C_PLAIN] = s[counts + C_PATH] = first
         s[counts + C_LEAST], s[counts + C_STAYS] = least, stays
         if output and many > 1:
-            outside = m[m[job + J_PLACE] + order * m[job + J_PLACES] + X_OUTSIDE]
-            s[counts + C_PATH] = last_tile(m, s, steps, tensor, m[job + J_FRAME], outside)
+            s[counts + C_PATH] = last_tile(m, s, steps, tensor, m[job + J_FRAME], m[places_at(m, job, order) + X_OUTSIDE])
     return 0

@@ -28,7 +28,6 @@ from accelsim.kernels.estimate_layout import (
     J_FRAME,
     J_LOOK,
     J_PLACE,
-    J_PLACE_END,
     J_PLACES,
     LINES,
     MASK_SIZES,
@@ -61,6 +60,12 @@ from accelsim.kernels.line_steps import Ints
 def steps_at(s: Ints, frame: int, line: int) -> int:
     """Where a line's record of a frame begins in ``steps``."""
     return int(s[line] + frame)
+
+
+@small_part
+def places_at(m: Ints, job: int, order: int) -> int:
+    """Where a job's places begin in an order."""
+    return int(m[job + J_PLACE] + order * m[job + J_PLACES] * PLACE_WIDTH)
 
 
 @small_part
@@ -133,12 +138,11 @@ def plain_stays(m: Ints, s: Ints, steps: Ints, tensor: int, job: int, order: int
     Of an output also its different tiles, and those of them that stay once: none of its lines wraps while the outermost
     reduction loop advances.
     """
-    frame, begin = m[job + J_FRAME], m[job + J_PLACE] + order * m[job + J_PLACES]
+    frame, begin = m[job + J_FRAME], places_at(m, job, order)
     many, held = mask_sizes(m, s, steps, tensor, frame, tiles, E_SIZE, TILE_WIDTH), 1
     if m[tensor + T_OUTPUT] == 1:
         for i in range(m[tensor + T_REPEATED], m[tensor + T_REPEATED_END]):
             held *= steps[steps_at(s, frame, m[i]) + STEPS + TILES]
-    end = begin + m[job + J_PLACE_END] - m[job + J_PLACE]
     for mask in range(many):
         outside = m[begin + X_OUTSIDE]
         product = calm_tiles(m, s, steps, tensor, frame, outside, mask, many)
@@ -146,7 +150,8 @@ def plain_stays(m: Ints, s: Ints, steps: Ints, tensor: int, job: int, order: int
         tiles[tile + E_FIRST] = once
         if product > 0:
             staying = product * times_kept(m, s, steps, tensor, frame, outside, -1, 0)
-            for place in range(begin + PLACE_WIDTH, end, PLACE_WIDTH):
+            for i in range(1, m[job + J_PLACES]):
+                place = begin + i * PLACE_WIDTH
                 own, outside = m[place + X_LINE], m[place + X_OUTSIDE]
                 gained = taken(m, s, steps, frame, outside, own)
                 if gained > 0:
@@ -174,8 +179,8 @@ def images_between(m: Ints, s: Ints, images: Ints, tensor: int, job: int, place:
         first, records = images[at], images[at + 1]
         for other in range(records - 1, -1, -1):  # the first record's come last, over what they are made of
             record = first + other * IMAGE_WIDTH
-            for pair in range(0, many * IMAGE_WIDTH, IMAGE_WIDTH):
-                new = other * many * IMAGE_WIDTH + pair
+            for i in range(many):
+                pair, new = i * IMAGE_WIDTH, (other * many + i) * IMAGE_WIDTH
                 pairs[new + IMAGE_SIZE] = pairs[pair + IMAGE_SIZE] * images[record + IMAGE_SIZE]
                 pairs[new + IMAGE_SHARED] = pairs[pair + IMAGE_SHARED] * images[record + IMAGE_SHARED]
                 pairs[new + IMAGE_COUNT] = pairs[pair + IMAGE_COUNT] * images[record + IMAGE_COUNT]
@@ -203,11 +208,12 @@ def window_stays(m: Ints, s: Ints, steps: Ints, images: Ints, tensor: int, job: 
     Fills ``tiles`` with the elements that are new, and how often; the number is NO_ROOM where there are half as many as
     ``slots`` or more: a power of two, ``room``. ``pairs``: scratch.
     """
-    frame, begin, used, staying = m[job + J_FRAME], m[job + J_PLACE] + order * m[job + J_PLACES], 0, 0
+    frame, begin, used, staying = m[job + J_FRAME], places_at(m, job, order), 0, 0
     masks = mask_sizes(m, s, steps, tensor, frame, s, m[MASK_SIZES], 1)
     for slot in range(room):
         slots[slot] = -1
-    for place in range(begin, begin + m[job + J_PLACE_END] - m[job + J_PLACE], PLACE_WIDTH):
+    for i in range(m[job + J_PLACES]):
+        place = begin + i * PLACE_WIDTH
         own, outside, gained, scale, many = m[place + X_LINE], m[place + X_OUTSIDE], 1, 0, 0
         if own >= 0:
             gained = taken(m, s, steps, frame, outside, own)
@@ -221,7 +227,8 @@ def window_stays(m: Ints, s: Ints, steps: Ints, images: Ints, tensor: int, job: 
                 scale = times_kept(m, s, steps, tensor, frame, outside, own, gained)
                 many = images_between(m, s, images, tensor, job, place, pairs)
             product *= scale
-            for pair in range(0, many * IMAGE_WIDTH, IMAGE_WIDTH):
+            for j in range(many):
+                pair = j * IMAGE_WIDTH
                 whole, kept, times = pairs[pair + IMAGE_SIZE], pairs[pair + IMAGE_SHARED], pairs[pair + IMAGE_COUNT] * product
                 if whole == 0 or (own >= 0 and kept == 0):
                     continue

@@ -20,7 +20,7 @@ from accelsim.kernels.estimate_layout import (
     TRANSFERS,
     W_LATENCY,
     W_STOP,
-    W_STOP_END,
+    W_STOPS,
 )
 from accelsim.kernels.jit import part, small_part
 from accelsim.kernels.line_steps import Ints
@@ -50,7 +50,8 @@ def carry(m: Ints, way: int, size: int, times: int, bits: int, s: Ints, total: i
     if size == 0 or times == 0:
         return
     payload, slowest, place = (size * bits + 7) >> 3, 0, total + TICKS
-    for stop in range(m[way + W_STOP], m[way + W_STOP_END], STOP_WIDTH):
+    for i in range(m[way + W_STOPS]):
+        stop = m[way + W_STOP] + i * STOP_WIDTH
         ticks = service(m, stop, payload)
         s[place] += ticks * times
         slowest = max(slowest, ticks + m[stop + SETUP])
@@ -68,7 +69,8 @@ def alone(m: Ints, way: int, size: int, bits: int, s: Ints) -> int:
     Writes the sixteenths of service at each stop to its place in ``s``.
     """
     payload, slowest = (size * bits + 7) >> 3, 0
-    for stop in range(m[way + W_STOP], m[way + W_STOP_END], STOP_WIDTH):
+    for i in range(m[way + W_STOPS]):
+        stop = m[way + W_STOP] + i * STOP_WIDTH
         ticks = service(m, stop, payload) if payload > 0 else 0
         s[m[stop + P_TICKS]] = ticks
         slowest = max(slowest, ticks + m[stop + SETUP])

@@ -81,8 +81,8 @@ class Packed:
             at.NARROW: min(operator.output.dtype.bits, operator.accumulator.bits),
             at.SETTING_WIDTH: self.shape[0] * self.shape[1],
             at.B_WORK: self._table(self._all_steps(model.work_frame, begin=True)),
-            at.B_SPATIAL: spatial[0], at.SPATIAL_END: spatial[1], at.B_STATION: loaded[0], at.STATION_END: loaded[1],
-            at.B_LOAD: loads[0], at.LOAD_END: loads[1]})
+            at.B_SPATIAL: spatial[0], at.SPATIALS: len(model.spatial[-1]), at.B_STATION: loaded[0],
+            at.B_LOAD: loads[0], at.LOADS: len(stations.array)})
         self._set(0, {field: self._spare(width) for field, width in (
             (at.SHARES, case.array_entry + 1),
             (at.IMAGES, sum(len(tensor.windows.axes) for tensor in model.tensors)),
@@ -110,7 +110,7 @@ class Packed:
                     bank = max(1, capacity // memory.banks)
             self._memory_of[key] = begin + place * at.MEMORY_WIDTH
             self._set(self._memory_of[key], {at.M_CAPACITY: capacity, at.M_BANK: bank, at.M_NEEDED: self._spare(1)})
-        self._set(0, {at.B_MEMORY: begin, at.MEMORY_END: len(self._found)})
+        self._set(0, {at.B_MEMORY: begin, at.MEMORIES: len(chosen)})
 
     def _tensor(self, number: int) -> None:
         model, tensor = self._of, self._of.tensors[number]
@@ -126,12 +126,11 @@ class Packed:
             at.T_ELEMENTS: tensor.tensor.elements, at.T_STATES: windows.states, at.T_LOOKS: windows.looks,
             at.T_MEMBER: self._table(windows.member), at.T_ASKED: any(load.tensor == number for load in model.stations.array),
             at.T_NUMBER: number})
-        self._set(0, {at.B_TENSOR: self._tensors, at.TENSOR_END: self._tensors + len(model.tensors) * at.TENSOR_WIDTH})
+        self._set(0, {at.B_TENSOR: self._tensors})
 
     def _hold(self, number: int, hold: HoldModel) -> None:
         model, array = self._of, self._of.case.chip.array
-        begin, inner = self._holds + number * at.HOLD_WIDTH, [one.tensor for one in model.holds].count(hold.tensor)
-        first = [one.tensor for one in model.holds].index(hold.tensor)
+        begin = self._holds + number * at.HOLD_WIDTH
         split, partial, spread = self._list(hold.split), self._list(hold.partial), self._list(hold.spread)
         jobs = self._room(len(hold.jobs) * at.JOB_WIDTH)
         for place, (frame, look, job) in enumerate(hold.jobs):
@@ -139,49 +138,47 @@ class Packed:
         ways = [self._way(way) for way in hold.ways]
         self._set(begin, {
             at.H_TENSOR: self._tensors + hold.tensor * at.TENSOR_WIDTH, at.H_ENTRY: hold.hold.entry, at.H_JOB: jobs,
-            at.H_JOB_END: jobs + len(hold.jobs) * at.JOB_WIDTH, at.H_SLOTS: hold.slots, at.H_ACCUMULATES: hold.accumulates,
+            at.H_JOBS: len(hold.jobs), at.H_SLOTS: hold.slots, at.H_ACCUMULATES: hold.accumulates,
             at.H_ADDS: hold.memory is not None and hold.memory.accumulate, at.H_SPLIT: split[0], at.H_SPLIT_END: split[1],
             at.H_PARTIAL: partial[0], at.H_PARTIAL_END: partial[1], at.H_SPREAD: spread[0], at.H_SPREAD_END: spread[1],
             at.H_MEMORY: self._memory_of.get(id(hold.memory) if hold.memory else 0, -1),
             at.H_INWARD: ways[INWARD] if ways else -1, at.H_OUTWARD: ways[OUTWARD] if len(ways) > OUTWARD else -1,
             at.H_LATE: array.skew_cycles if hold.hold.entry == model.case.array_entry and hold.slots == 1 else 0,
             at.H_AFTER: model.stations.after[number], at.H_COUNTS: self._spare(at.COUNTS_WIDTH),
-            at.H_INNER_END: self._holds + (first + inner) * at.HOLD_WIDTH})
-        self._set(0, {at.B_HOLD: self._holds, at.HOLD_END: self._holds + len(model.holds) * at.HOLD_WIDTH})
+            at.H_INNER: [one.tensor for one in model.holds[number:]].count(hold.tensor)})
+        self._set(0, {at.B_HOLD: self._holds, at.HOLDS: len(model.holds)})
 
     def _way(self, way: Way) -> int:
         """Stops that serve in no time, and at once, delay nothing: they are left out."""
         stops = [[*way.services[place].tolist(), way.stations[place], way.done[place], self._spare(1)]
                  for place in self._stops(way)]
-        begin, end = self._list(value for stop in stops for value in stop)
-        return self._list((begin, end, way.latency, way.last_latency))[0]
+        begin = self._list(value for stop in stops for value in stop)[0]
+        return self._list((begin, len(stops), way.latency, way.last_latency))[0]
 
     @staticmethod
     def _stops(way: Way) -> list[int]:
         return [place for place, service in enumerate(way.services) if service[at.RATE] > 0 or service[at.SETUP] > 0]
 
     def _job(self, begin: int, hold: HoldModel, frame: int, look: int, job: Job) -> None:
-        """Its bookings come inward first; loops over plain lines move all that is held."""
+        """Loops over plain lines move all that is held, so that their places are none of its."""
         nest, tensor = self._of.nest, self._of.tensors[hold.tensor]
         steps, orders, places = int(nest.steps[frame]), nest.outside.shape[0], nest.outside.shape[1]
         lines = nest.line_of[nest.advancing]
         chosen = [[steps, *(place for place in range(steps - 1, -1, -1) if tensor.kind[own[place]] != 1)] for own in lines]
-        first, end = self._list(
+        first = self._list(
             value for order in range(orders) for place in chosen[order] for value in (
                 self._outside + (order * places + place) * len(nest.extent),
                 -1 if place == steps else lines[order, place],
-                self._along[hold.tensor] + (order * places + place) * len(tensor.windows.axes)))
-        places_here = (end - first) // orders
+                self._along[hold.tensor] + (order * places + place) * len(tensor.windows.axes)))[0]
         inward, outward = (self._bookings(hold, job, direction) for direction in (INWARD, OUTWARD))
-        assert inward[1] == outward[0], "one after the other"
         self._set(begin, {
-            at.J_FRAME: frame * self.shape[1], at.J_PLACE: first, at.J_PLACE_END: first + places_here,
-            at.J_PLACES: places_here, at.J_LOOK: look, at.J_FILLS: job.fills, at.J_REFILLS: job.refills,
-            at.J_OUTWARD: job.counts(OUTWARD), at.J_INWARD: job.counts(INWARD), at.J_BOOK_INWARD: inward[0],
-            at.J_BOOK_OUTWARD: outward[0], at.J_BOOK_END: outward[1]})
+            at.J_FRAME: frame * self.shape[1], at.J_PLACE: first, at.J_PLACES: len(chosen[0]), at.J_LOOK: look,
+            at.J_FILLS: job.fills, at.J_REFILLS: job.refills, at.J_OUTWARD: job.counts(OUTWARD),
+            at.J_INWARD: job.counts(INWARD), at.J_BOOK_INWARD: inward[0], at.J_INWARDS: inward[1],
+            at.J_BOOK_OUTWARD: outward[0], at.J_OUTWARDS: outward[1]})
 
     def _bookings(self, hold: HoldModel, job: Job, direction: int) -> tuple[int, int]:
-        """Without instances those that share a load are the first one, which is booked alone."""
+        """Where they begin and how many; without instances those that share a load are the first one, which is booked alone."""
         head, stations, found = self._found, self._of.stations.all, list[int]()
         for load, own in ((at.FIRST_LOAD, job.first), (at.MEAN_LOAD, job.mean if self._of.spatial[-1] else [])):
             for place in (place for booked, place in own if booked == direction):
@@ -189,4 +186,4 @@ class Packed:
                 sharers = 0 if load == at.FIRST_LOAD else way.sharers[place]
                 found += (head[at.MOVED] + at.TICKS + self._stops(way).index(place), stations[way.stations[place]].unit,
                           head[at.SHARES] + sharers, head[load] + way.stations[place])
-        return self._list(found)
+        return self._list(found)[0], len(found) // at.BOOKING_WIDTH

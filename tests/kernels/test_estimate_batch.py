@@ -32,7 +32,7 @@ from accelsim.kernels.estimate_layout import (
     TRANSFERS,
     W_LATENCY,
     W_STOP,
-    W_STOP_END,
+    W_STOPS,
     WAY_WIDTH,
 )
 from accelsim.kernels.jit import flat
@@ -187,7 +187,7 @@ def test_transfers_one_by_one(sizes: list[int], bits: int, latency: int, rate: F
     pace = Fraction(16) / rate if rate else Fraction(0)
     stops, width = W_STOP + WAY_WIDTH, STOP_WIDTH
     model, total = np.zeros(stops + 2 * width, np.int64), np.zeros(TICKS + 2, np.int64)
-    model[[W_STOP, W_STOP_END, W_LATENCY]] = stops, stops + 2 * width, latency
+    model[[W_STOP, W_STOPS, W_LATENCY]] = stops, 2, latency
     first = [pace.numerator, pace.denominator if rate else 0, grain, least, 16 * setup]
     for place, service in enumerate((first, [1, 1, 1, 0, 0])):
         model[stops + place * width:][:SETUP + 1] = service
