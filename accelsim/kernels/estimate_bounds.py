@@ -1,4 +1,4 @@
-"""From what has been counted of one row to its bounds: path, resources, credits; and whether its tiles fit.
+"""From what has been counted of one row to its bounds: path, resources, credits.
 
 The formulas are those of the estimate of one mapping (DESIGN section 6). ``m`` is the model, ``s`` the scratch of one row
 (``estimate_layout``); ``hold`` and ``tensor`` say where their records begin.
@@ -6,6 +6,7 @@ The formulas are those of the estimate of one mapping (DESIGN section 6). ``m`` 
 
 from __future__ import annotations
 
+from accelsim.kernels.capacity import ceil_div, held_bits
 from accelsim.kernels.estimate_layout import (
     AFTER_STEP,
     ARRAY_READ_BYTES,
@@ -13,7 +14,6 @@ from accelsim.kernels.estimate_layout import (
     ARRAY_WRITE_BYTES,
     B_HOLD,
     B_LOAD,
-    B_MEMORY,
     B_STATION,
     B_TENSOR,
     B_WORK,
@@ -23,7 +23,6 @@ from accelsim.kernels.estimate_layout import (
     C_LEAST,
     C_MOVING,
     C_PATH,
-    C_PLAIN,
     C_STAYS,
     FIRST_LOAD,
     H_ADDS,
@@ -32,25 +31,17 @@ from accelsim.kernels.estimate_layout import (
     H_ENTRY,
     H_INNER,
     H_INWARD,
-    H_JOB,
     H_JOBS,
     H_LATE,
-    H_MEMORY,
     H_OUTWARD,
-    H_PARTIAL,
-    H_PARTIAL_END,
     H_SLOTS,
-    H_SPREAD,
-    H_SPREAD_END,
     H_TENSOR,
     HEADS,
     HOLD_WIDTH,
     HOLDS,
-    I_LOOKS,
     I_TOUCHED,
     IMAGES,
     INTERVAL,
-    J_LOOK,
     L_PARTS,
     L_SHARERS,
     L_STATION,
@@ -59,12 +50,7 @@ from accelsim.kernels.estimate_layout import (
     LINES,
     LOAD_WIDTH,
     LOADS,
-    M_BANK,
-    M_CAPACITY,
-    M_NEEDED,
     MEAN_LOAD,
-    MEMORIES,
-    MEMORY_WIDTH,
     N_DRAIN_HEAD,
     N_FILL_HEAD,
     N_LOADED,
@@ -85,7 +71,6 @@ from accelsim.kernels.estimate_layout import (
     T_ALWAYS,
     T_ASKED,
     T_BITS,
-    T_ELEMENTS,
     T_FEEDING,
     T_NUMBER,
     T_OUTPUT,
@@ -104,19 +89,12 @@ from accelsim.kernels.estimate_layout import (
     W_LATENCY,
     W_STOP,
     W_STOPS,
-    WIDE,
 )
-from accelsim.kernels.hold_counts import iterates, traffic_at
+from accelsim.kernels.hold_counts import traffic_at
 from accelsim.kernels.jit import part, small_part
 from accelsim.kernels.line_steps import Ints
 from accelsim.kernels.stays import steps_at
 from accelsim.kernels.transfers import alone, credit
-
-
-@small_part
-def ceil_div(value: int, by: int) -> int:
-    """Quotient rounded up."""
-    return value if by == 1 else (value + by - 1) // by
 
 
 @small_part
@@ -191,12 +169,6 @@ def epilogue(m: Ints, s: Ints) -> int:
             s[counts + C_ALONE] = alone(m, m[hold + H_OUTWARD], s[counts + C_PATH], m[NARROW], s)
             cycles += s[counts + C_ALONE]
     return int(cycles)
-
-
-@part
-def held_bits(m: Ints, hold: int, bound: Ints) -> int:
-    """Bits of an element held: an output's that can be unfinished there are the accumulator's."""
-    return int(m[WIDE] if iterates(m, m[hold + H_PARTIAL], m[hold + H_PARTIAL_END], bound) else m[m[hold + H_TENSOR] + T_BITS])
 
 
 @small_part
@@ -298,40 +270,3 @@ def bounds_of(m: Ints, s: Ints, work: int, even: int) -> tuple[int, int]:
             if slots > cycles:
                 cycles, bound_by = slots, 2 + m[STATIONS] + i
     return cycles, bound_by
-
-
-@small_part
-def largest_held(m: Ints, s: Ints, images: Ints, hold: int, bound: Ints) -> int:
-    """Elements of a hold's largest tile; at home those of an instance's share of the tensor."""
-    tensor = m[hold + H_TENSOR]
-    if m[hold + H_JOBS] == 0:
-        instances = 1
-        for i in range(m[hold + H_SPREAD], m[hold + H_SPREAD_END]):
-            instances *= bound[m[i]]
-        return ceil_div(m[tensor + T_ELEMENTS], instances)
-    elements = s[m[hold + H_COUNTS] + C_PLAIN]
-    for window in range(m[tensor + T_WINDOWS]):
-        elements *= images[s[m[IMAGES] + m[tensor + T_WINDOW] + window] + I_LOOKS + m[m[hold + H_JOB] + J_LOOK]]
-    return int(elements)
-
-
-@part
-def fits(m: Ints, s: Ints, images: Ints, bound: Ints) -> bool:
-    """Whether the slots of every hold fit its memory (whole banks) and the array's registers."""
-    for i in range(m[MEMORIES]):
-        s[m[m[B_MEMORY] + i * MEMORY_WIDTH + M_NEEDED]] = 0
-    for i in range(m[HOLDS]):
-        hold = m[B_HOLD] + i * HOLD_WIDTH
-        memory = m[hold + H_MEMORY]
-        if memory < 0:
-            continue
-        elements = largest_held(m, s, images, hold, bound)
-        if m[memory + M_BANK] == 0:  # registers hold elements
-            if elements > m[memory + M_CAPACITY]:
-                return False
-            continue
-        size = (elements * held_bits(m, hold, bound) + 7) >> 3
-        s[m[memory + M_NEEDED]] += ceil_div(size, m[memory + M_BANK]) * m[memory + M_BANK] * m[hold + H_SLOTS]
-        if s[m[memory + M_NEEDED]] > m[memory + M_CAPACITY]:
-            return False
-    return True

@@ -6,7 +6,8 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from accelsim.kernels.estimate_bounds import bounds_of, fits, load_array, work_cycles
+from accelsim.kernels.capacity import fits
+from accelsim.kernels.estimate_bounds import bounds_of, load_array, work_cycles
 from accelsim.kernels.estimate_layout import (
     B_HOLD,
     B_SPATIAL,

@@ -40,7 +40,11 @@ class Frames:
 
 @dataclass(frozen=True)
 class NestTables:
-    """Arguments of the kernels, named as in ``kernels.line_steps`` and ``kernels.stays``; ``steps[frame]`` places above."""
+    """Arguments of the kernels, named as in ``kernels.line_steps``.
+
+    ``line_of[column]``; ``advancing[order, place]``: all temporal loops, outermost first; ``outside[order, place, line]``: how
+    many of the line stand before the place; ``steps[frame]``: places above the tile.
+    """
 
     extent: Ints
     loops: Ints

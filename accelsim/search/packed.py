@@ -17,9 +17,9 @@ Ints = NDArray[np.int64]
 
 
 class Packed:
-    """``words``: the model; ``scratch``: how many numbers a row's scratch has; ``masks``: most that a tensor has.
+    """``words``: the model, int64; ``scratch``: how many numbers a row's scratch has; ``masks``: most that a tensor has.
 
-    ``frame_width``: numbers in a line's record of a frame; ``shape``: of those of a setting, [frame, number].
+    ``shape``: (frames, numbers in a line's record of a frame), as ``kernels.line_steps.count_steps`` fills them.
     """
 
     def __init__(self, model: Model) -> None:
