@@ -6,7 +6,7 @@ down only where copies straddle that tick, so that the profile of a repeat is ex
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -111,31 +111,22 @@ def _add_before(repeat: Repeat, ticks: Ints, places: Ints, sums: Ints) -> None:
             add_before(item, own, own_places, sums)
 
 
-def written_out(repeat: Repeat, most: int) -> Iterator[Ints]:
-    """The rows of a repeat in order, at most so many."""
-    for copy in range(1, repeat.times + 1):
-        for rows in _rows(repeat.stretch, copy * repeat.shift, most):
-            yield rows
-            most -= len(rows)
-        if most <= 0:
-            return
+def written_out(repeat: Repeat, most: int) -> Ints:
+    """The rows of a repeat in order, at most so many: int64[n, 5]."""
+    one = _rows(repeat.stretch, most)
+    copies = min(repeat.times, -(-most // max(1, len(one))))
+    made = np.tile(one, (copies, 1))
+    made[:, 1:3] += np.repeat(np.arange(1, copies + 1, dtype=np.int64) * repeat.shift, len(one))[:, None]
+    return made[:most]
 
 
-def _rows(stretch: Stretch, shift: int, most: int) -> Iterator[Ints]:
+def _rows(stretch: Stretch, most: int) -> Ints:
+    """The rows of a stretch in order, at most so many."""
+    found: list[Ints] = [np.zeros((0, 5), dtype=np.int64)]
     for item in stretch.items:
-        if most <= 0:
-            return
-        if isinstance(item, Repeat):
-            for rows in written_out(item, most):
-                moved = rows.copy()
-                moved[:, 1:3] += shift
-                yield moved
-                most -= len(rows)
-        else:
-            moved = item[:most].copy()
-            moved[:, 1:3] += shift
-            yield moved
-            most -= len(moved)
+        found.append(written_out(item, most) if isinstance(item, Repeat) else item[:most])
+        most -= len(found[-1])
+    return np.concatenate(found)
 
 
 class RowLog:

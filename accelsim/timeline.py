@@ -281,10 +281,10 @@ class Recorder:
         sums[-1] = again.totals
         self._bins[:, :, first:last + 1] += np.moveaxis(np.diff(sums, axis=0), 0, 2)
         if self.options.window is None:
-            kept = list(written_out(again, self.options.most_rows - self._kept_rows))
-            self._kept += kept
-            self._kept_rows += sum(map(len, kept))
-            self._dropped += again.rows - sum(map(len, kept))
+            kept = written_out(again, self.options.most_rows - self._kept_rows)
+            self._kept.append(kept)
+            self._kept_rows += len(kept)
+            self._dropped += again.rows - len(kept)
 
     def _stretch(self, place: int) -> Stretch:
         assert self._log is not None, "only what is logged can be repeated"
