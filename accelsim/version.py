@@ -1,5 +1,5 @@
 """Version of the package, and of its results: the second changes whenever a simulated number does."""
 
 VERSION = "0.1.0"
-RESULTS_VERSION = 1
+RESULTS_VERSION = 2
 SCHEMA_VERSION = 1
