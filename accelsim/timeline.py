@@ -258,13 +258,13 @@ class Recorder:
             self._kept.append(rows)
             self._kept_rows += len(rows)
 
-    def outside_window(self, place: int, shift: int, times: int) -> bool:
-        """Whether repeating what is logged from a place on would touch no chosen window."""
+    def times_outside_window(self, place: int, shift: int, times: int) -> int:
+        """How often, at most ``times``, what is logged from a place on can be repeated without touching a chosen window."""
         if self.options.window is None:
-            return True
+            return times
         first, last = self.options.window
-        again = Repeat(self._stretch(place), shift, times)
-        return again.high <= first * TICKS or again.low >= last * TICKS
+        stretch = self._stretch(place)
+        return times if stretch.low + shift >= last * TICKS else max(0, min(times, (first * TICKS - stretch.high) // shift))
 
     def repeat(self, place: int, shift: int, times: int) -> None:
         """What is logged from a place on happened again, so many times, each time so many ticks later."""

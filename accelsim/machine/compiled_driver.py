@@ -132,9 +132,10 @@ class CompiledMachine:
             if jump is not None:
                 self._take_rows()
                 forward.forget(self._log.first)
-                if jump.before.log >= self._log.first and self._recorder.outside_window(
-                        jump.before.log, jump.cycles * TICKS, jump.times):
-                    step = self._jump(jump, step)
+                times = 0 if jump.before.log < self._log.first else self._recorder.times_outside_window(
+                    jump.before.log, jump.cycles * TICKS, jump.times)
+                if jump.of(times).worthwhile:
+                    step = self._jump(jump.of(times), step)
                     depths = []
             if depths:
                 self._take_rows()

@@ -9,7 +9,7 @@ it did in between is added as often as that holds, and everything is moved to wh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -93,6 +93,15 @@ class Jump:
     times: int
     steps_added: int
     """Array steps in all."""
+
+    @property
+    def worthwhile(self) -> bool:
+        """Whether simulating would take longer."""
+        return self.steps_added >= WORTH
+
+    def of(self, times: int) -> Jump:
+        """The same jump over fewer periods."""
+        return replace(self, times=times, steps_added=self.steps_added // self.times * times)
 
 
 class Watch:
@@ -264,10 +273,8 @@ class FastForward:
         if not np.array_equal(values - kept.values, moved[kinds]):
             return None
         times = self._times(s, depth, step, kept, more, iterations)
-        added = times * iterations * recurrence.weights[depth]
-        if added < WORTH:
-            return None
-        return Jump(depth, kept, cycles, iterations, more, steps, times, added)
+        jump = Jump(depth, kept, cycles, iterations, more, steps, times, times * iterations * recurrence.weights[depth])
+        return jump if jump.worthwhile else None
 
     def _times(self, s: Sections, depth: int, step: int, kept: State, more: Ints, iterations: int) -> int:
         """How many whole periods are alike ahead of everything that reads the plan."""

@@ -113,6 +113,16 @@ def test_every_loop_is_found_and_most_of_a_run_added() -> None:
     assert found.steps > 0.9 * 20**3
 
 
+def test_a_window_is_jumped_to_and_from() -> None:
+    """A window of 1,000 cycles in the middle: what is before it and behind it is added, what is in it is written down."""
+    on = chip([level("DRAM", 4, 100), level("L1")])
+    case = make(on, gemm(4096, 4, 4), entry("DRAM", "m1024"), entry("L1", "m4 n4 k4"))
+    cycles = compare(case).cycles
+    found = compare(case, RecordOptions((cycles // 2, cycles // 2 + 1000)))
+    assert 0 < len(found.rows) < 100
+    assert found.skipped.steps > 900
+
+
 def test_padded_windows_slide_between_the_edges() -> None:
     """Only the first and last tiles of p meet padding; those between repeat."""
     on = chip([level("DRAM", 1, 20), level("L1")])
