@@ -128,7 +128,8 @@ class CompiledMachine:
         assert self._log is not None
         depths = forward.due(step)
         if depths:
-            jump = forward.look(s, depths, step)
+            told = forward.tell(s)
+            jump = forward.look(s, told, depths, step)
             if jump is not None:
                 self._take_rows()
                 forward.forget(self._log.first)
@@ -139,7 +140,7 @@ class CompiledMachine:
                     depths = []
             if depths:
                 self._take_rows()
-                forward.keep(depths, step, int(s.data[at.NOW]), counted(s, self._supply), self._log.place)
+                forward.keep(told, depths, step, counted(s, self._supply), self._log.place)
                 oldest = forward.oldest_log
                 self._log.forget(oldest if oldest is not None else self._log.place)
         s.data[at.MARK] = forward.next_mark(step)

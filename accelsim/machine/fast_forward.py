@@ -67,15 +67,21 @@ class Counted:
     held: Ints
 
 
-@dataclass(frozen=True, eq=False)
-class State:
-    """The state of a run where an iteration of a loop begins. ``values``, ``kinds``: as told; ``log``: where in the record."""
+class Told(NamedTuple):
+    """The state of a run at a cycle, as told, and how many residencies each station has claimed."""
 
-    iteration: int
     cycle: int
     claims: Ints
     values: Ints
     kinds: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The state of a run where an iteration of a loop begins, what had been counted then, and where that is in the record."""
+
+    iteration: int
+    told: Told
     counted: Counted
     log: int
 
@@ -148,9 +154,9 @@ class Watch:
         if self._anchor is not None and self._anchor.log < before:
             self._anchor = None
 
-    def worthwhile(self, simulated: int) -> bool:
-        """Whether to look on, after so many steps simulated."""
-        return self.brought + simulated // SHARE > 0
+    def wait(self, simulated: int) -> int:
+        """How many more steps to simulate before looking is worth its time, after so many."""
+        return max(0, 1 - self.brought - simulated // SHARE) * SHARE
 
 
 class FastForward:
@@ -182,11 +188,10 @@ class FastForward:
         recurrence = self.recurrence
         found = at.NO_MARK
         for depth, watch in self._watches.items():
-            if not watch.worthwhile(step - self.added):
-                continue
-            begin, every = recurrence.outer(depth, step), watch.every * recurrence.weights[depth]
+            least = step + watch.wait(step - self.added)
+            begin, every = recurrence.outer(depth, least), watch.every * recurrence.weights[depth]
             end = begin + recurrence.weights[depth] * recurrence.loops[depth].bound
-            found = min(found, end, begin + ((step - begin) // every + 1) * every)
+            found = min(found, end, begin + ((least - begin) // every + 1) * every)
         return found
 
     def due(self, step: int) -> list[int]:
@@ -197,30 +202,25 @@ class FastForward:
             place = self.recurrence.iteration(depth, step) // watch.every
             if run != watch.run:
                 watch.begin(run)
-            elif place > watch.place and watch.worthwhile(step - self.added):
+            elif place > watch.place and not watch.wait(step - self.added):
                 found.append(depth)
             watch.place = place
         return found
 
-    def look(self, s: Sections, depths: list[int], step: int) -> Jump | None:
-        """Tell the state; the jump that can be made from it, of the outermost loop that can."""
-        values, kinds = self._tell(s)
-        claims = s.table(at.B_STATION, at.STATION_WIDTH)[:, at.S_CLAIMS].copy()
-        self._now = values, kinds, claims
+    def look(self, s: Sections, told: Told, depths: list[int], step: int) -> Jump | None:
+        """The jump that can be made from the present state, of the outermost loop that can."""
         for depth in depths:
             for kept in self._watches[depth].states:
-                if len(kept.values) == len(values) and np.array_equal(kept.kinds, kinds):
-                    jump = self._jump(s, depth, step, kept)
+                if np.array_equal(kept.told.kinds, told.kinds):
+                    jump = self._jump(s, told, depth, step, kept)
                     if jump is not None:
                         return jump
         return None
 
-    def keep(self, depths: list[int], step: int, cycle: int, counted: Counted, log: int) -> None:
-        """Keep the state that was told last."""
-        values, kinds, claims = self._now
+    def keep(self, told: Told, depths: list[int], step: int, counted: Counted, log: int) -> None:
+        """Keep the present state."""
         for depth in depths:
-            iteration = self.recurrence.iteration(depth, step)
-            self._watches[depth].keep(State(iteration, cycle, claims, values, kinds, counted, log))
+            self._watches[depth].keep(State(self.recurrence.iteration(depth, step), told, counted, log))
 
     def jumped(self, jump: Jump, step: int) -> None:
         """The run has been moved on to this step: the loop and those inside it begin anew."""
@@ -238,7 +238,8 @@ class FastForward:
         for watch in self._watches.values():
             watch.forget(before)
 
-    def _tell(self, s: Sections) -> tuple[Ints, Ints]:
+    def tell(self, s: Sections) -> Told:
+        """The present state."""
         width = int(s.data[at.LEG_WIDTH])
         legs = s.lengths[at.B_LEG] // width
         names = NAMES_HEAD + 2 * int(s.data[at.RESIDENCIES]) + 2 * legs
@@ -252,15 +253,15 @@ class FastForward:
             self._told = np.zeros(OUT_HEAD + 4 * count, dtype=np.int64)
             self._told[ROOM] = 2 * count
         pairs = self._told[OUT_HEAD:OUT_HEAD + 2 * count].reshape(-1, 2)
-        return pairs[:, 0].copy(), pairs[:, 1].copy()
+        claims = s.table(at.B_STATION, at.STATION_WIDTH)[:, at.S_CLAIMS].copy()
+        return Told(int(s.data[at.NOW]), claims, pairs[:, 0].copy(), pairs[:, 1].copy())
 
-    def _jump(self, s: Sections, depth: int, step: int, kept: State) -> Jump | None:
+    def _jump(self, s: Sections, told: Told, depth: int, step: int, kept: State) -> Jump | None:
         """The jump from a state that equals one kept; None where it does not, or nothing alike is ahead."""
         recurrence, stations = self.recurrence, self._network.stations
-        values, kinds, claims = self._now
-        cycles = int(s.data[at.NOW]) - kept.cycle
+        cycles = told.cycle - kept.told.cycle
         iterations = recurrence.iteration(depth, step) - kept.iteration
-        more = claims - kept.claims
+        more = told.claims - kept.told.claims
         width = np.array([recurrence.weight(depth, spec.entry) * iterations for spec in stations], dtype=np.int64)
         if (more[width == 0] > 0).any():
             return None
@@ -270,7 +271,7 @@ class FastForward:
         moved[IN_RESIDENCIES:IN_RESIDENCIES + KINDS * len(stations):KINDS] = more
         moved[IN_STEPS:IN_STEPS + KINDS * len(stations):KINDS] = steps
         moved[IN_BLOCKS::KINDS] = iterations * recurrence.weights[depth]
-        if not np.array_equal(values - kept.values, moved[kinds]):
+        if not np.array_equal(told.values - kept.told.values, moved[told.kinds]):
             return None
         times = self._times(s, depth, step, kept, more, iterations)
         jump = Jump(depth, kept, cycles, iterations, more, steps, times, times * iterations * recurrence.weights[depth])
@@ -286,7 +287,7 @@ class FastForward:
         for number in np.flatnonzero(more > 0).tolist():
             entry = self._network.stations[number].entry
             weight, begin = recurrence.weight(depth, entry), recurrence.outer(depth, step) // recurrence.steps_inside(entry)
-            oldest = kept.values[kept.kinds == IN_STEPS + KINDS * number].min()
+            oldest = kept.told.values[kept.told.kinds == IN_STEPS + KINDS * number].min()
             following = stays[rows[number, at.S_STAYS] + rows[number, at.S_STAY], STAY_FIRST]
             if oldest < begin + alike.first * weight:
                 return 0
