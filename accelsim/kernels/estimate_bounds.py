@@ -6,7 +6,8 @@ The formulas are those of the estimate of one mapping (DESIGN section 6). ``m`` 
 
 from __future__ import annotations
 
-from accelsim.kernels.capacity import ceil_div, held_bits
+from accelsim.kernels.estimate_capacity import ceil_div, held_bits
+from accelsim.kernels.estimate_holds import traffic_at
 from accelsim.kernels.estimate_layout import (
     AFTER_STEP,
     ARRAY_READ_BYTES,
@@ -90,11 +91,10 @@ from accelsim.kernels.estimate_layout import (
     W_STOP,
     W_STOPS,
 )
-from accelsim.kernels.hold_counts import traffic_at
+from accelsim.kernels.estimate_stays import steps_at
+from accelsim.kernels.estimate_steps import Ints
+from accelsim.kernels.estimate_transfers import alone, credit
 from accelsim.kernels.jit import part, small_part
-from accelsim.kernels.line_steps import Ints
-from accelsim.kernels.stays import steps_at
-from accelsim.kernels.transfers import alone, credit
 
 
 @small_part

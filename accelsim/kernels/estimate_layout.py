@@ -19,7 +19,7 @@ instance, and of all as they share it, whether the array loads it, what the path
 way; per tensor what the array reads and writes; sizes of masks.
 """
 
-# -- steps of a line, as ``line_steps.count_steps`` writes them -------------------------------------------------------
+# -- steps of a line, as ``estimate_steps.count_steps`` writes them -------------------------------------------------------
 
 SIZE, EDGE, STEPS = range(3)
 """A line's record of a frame: elements of a whole tile, of the one that the edge cuts (0: none), then the steps."""

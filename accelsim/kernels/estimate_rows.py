@@ -6,8 +6,9 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from accelsim.kernels.capacity import fits
 from accelsim.kernels.estimate_bounds import bounds_of, load_array, work_cycles
+from accelsim.kernels.estimate_capacity import fits
+from accelsim.kernels.estimate_holds import count_hold
 from accelsim.kernels.estimate_layout import (
     B_HOLD,
     B_SPATIAL,
@@ -26,9 +27,8 @@ from accelsim.kernels.estimate_layout import (
     STATIONS,
     TAKEN,
 )
-from accelsim.kernels.hold_counts import count_hold
+from accelsim.kernels.estimate_steps import EVEN, ROW, TABLE, Ints
 from accelsim.kernels.jit import INT, flat, kernel, small_part
-from accelsim.kernels.line_steps import EVEN, ROW, TABLE, Ints
 
 FLAGS = types.Array(types.boolean, 1, "C")
 
@@ -60,8 +60,9 @@ def estimate_rows(model: Ints, bounds: Ints, order: Ints, states: Ints, setting:
     """Estimates rows from ``begin`` on; returns the row where ``tiles`` have no room, or how many rows there are.
 
     ``model``, ``scratch``: as ``estimate_layout`` says. Per row ``bounds`` [row, column], ``order``, ``states`` (LEGAL or EVEN),
-    ``setting`` [row, line] in ``steps`` (of ``line_steps.count_steps``), ``image`` [row, window] in ``images``. ``tiles``: room
-    for half as many different ones as ``slots``, a power of two, or for all masks; ``pairs``: for the images of a step.
+    ``setting`` [row, line] in ``steps`` (of ``estimate_steps.count_steps``), ``image`` [row, window] in ``images``.
+    ``tiles``: room for half as many different ones as ``slots``, a power of two, or for all masks; ``pairs``: for the
+    images of a step.
 
     ``place[row]``: where its ``cycles``, ``bound_by`` and ``fitting`` are written, and its ``traffic`` [entry, tensor, kind,
     place], which has ``rows`` places, 0 if it is not asked for.

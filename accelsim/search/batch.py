@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from accelsim.errors import LimitExceeded
 from accelsim.kernels.estimate_layout import IMAGE_WIDTH, TILE_WIDTH
 from accelsim.kernels.estimate_rows import estimate_rows
-from accelsim.kernels.line_steps import EVEN, MOST_PRODUCT, TOO_LARGE, count_steps, lay_out
+from accelsim.kernels.estimate_steps import EVEN, MOST_PRODUCT, TOO_LARGE, count_steps, lay_out
 from accelsim.search.mapspace import Column, Mapspace, mapspace
 from accelsim.search.model import Model
 from accelsim.search.packed import Packed
@@ -127,7 +127,7 @@ class BatchEstimator:
             room *= 4
 
     def _settings(self, bounds: Ints, order: Ints) -> tuple[Ints, Ints, Ints]:
-        """What each row is, the settings of its lines, and the steps of each setting (``kernels.line_steps``)."""
+        """What each row is, the settings of its lines, and the steps of each setting (``kernels.estimate_steps``)."""
         nest, lines = self._model.nest, len(self._model.nest.extent)
         setting, states = np.zeros((len(bounds), lines), dtype=np.int64), np.empty(len(bounds), dtype=np.int64)
         line_of, row_of, kind = (np.empty(setting.size, dtype=np.int64) for _ in range(3))

@@ -40,7 +40,7 @@ class Frames:
 
 @dataclass(frozen=True)
 class NestTables:
-    """Arguments of the kernels, named as in ``kernels.line_steps``.
+    """Arguments of the kernels, named as in ``kernels.estimate_steps``.
 
     ``line_of[column]``; ``advancing[order, place]``: all temporal loops, outermost first; ``outside[order, place, line]``: how
     many of the line stand before the place; ``steps[frame]``: places above the tile.

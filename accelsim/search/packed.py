@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 class Packed:
     """``words``: the model, int64; ``scratch``: how many numbers a row's scratch has; ``masks``: most that a tensor has.
 
-    ``shape``: (frames, numbers in a line's record of a frame), as ``kernels.line_steps.count_steps`` fills them.
+    ``shape``: (frames, numbers in a line's record of a frame), as ``kernels.estimate_steps.count_steps`` fills them.
     """
 
     def __init__(self, model: Model) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from accelsim.analytic.moves import injective
 from accelsim.kernels.estimate_layout import I_LOOKS, I_TOUCHED, IMAGE_WIDTH
-from accelsim.kernels.window_images import SCRATCH, images, settings
+from accelsim.kernels.estimate_windows import SCRATCH, images, settings
 from accelsim.search.looks import FIRST_INSTANCE, Look
 from accelsim.search.nest_tables import NestTables, listed, table
 from accelsim.spec.case import Case

@@ -35,11 +35,11 @@ from accelsim.kernels.estimate_layout import (
     W_STOPS,
     WAY_WIDTH,
 )
+from accelsim.kernels.estimate_steps import EVEN, ILLEGAL, LEGAL, TOO_LARGE, count_steps, digits, lay_out
+from accelsim.kernels.estimate_transfers import alone, carry, credit
+from accelsim.kernels.estimate_windows import image, largest_tile
+from accelsim.kernels.estimate_windows import settings as settings_of
 from accelsim.kernels.jit import flat
-from accelsim.kernels.line_steps import EVEN, ILLEGAL, LEGAL, TOO_LARGE, count_steps, digits, lay_out
-from accelsim.kernels.transfers import alone, carry, credit
-from accelsim.kernels.window_images import image, largest_tile
-from accelsim.kernels.window_images import settings as settings_of
 from accelsim.search.batch import KINDS, BatchEstimator
 from accelsim.spec.build import make_case
 from accelsim.spec.mapping import Loop, Mapping, MappingLevel

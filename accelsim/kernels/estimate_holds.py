@@ -1,6 +1,6 @@
 """What moves into and out of a hold under one row of bounds: its stays, the loads of stations, the traffic.
 
-``m`` is the model, ``s`` the scratch of one row, ``steps`` what ``line_steps.count_steps`` filled (``estimate_layout``);
+``m`` is the model, ``s`` the scratch of one row, ``steps`` what ``estimate_steps.count_steps`` filled (``estimate_layout``);
 ``hold``, ``job`` and ``way`` say where their records begin.
 """
 
@@ -74,10 +74,10 @@ from accelsim.kernels.estimate_layout import (
     WIDE,
     X_OUTSIDE,
 )
+from accelsim.kernels.estimate_stays import last_tile, places_at, plain_stays, window_stays
+from accelsim.kernels.estimate_steps import Ints
+from accelsim.kernels.estimate_transfers import carry
 from accelsim.kernels.jit import part, small_part
-from accelsim.kernels.line_steps import Ints
-from accelsim.kernels.stays import last_tile, places_at, plain_stays, window_stays
-from accelsim.kernels.transfers import carry
 
 
 @part

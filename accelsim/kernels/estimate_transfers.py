@@ -22,8 +22,8 @@ from accelsim.kernels.estimate_layout import (
     W_STOP,
     W_STOPS,
 )
+from accelsim.kernels.estimate_steps import Ints
 from accelsim.kernels.jit import part, small_part
-from accelsim.kernels.line_steps import Ints
 
 
 @small_part

@@ -5,7 +5,7 @@ an edge. Every step is a stay but those whose tile is that of the step before (o
 that takes a loop of another line to advance and none of the tensor's to wrap. The further out that loop is, the fewer
 tiles have nothing inside that iterates: where there are none, there are none further out.
 
-``m`` is the model, ``s`` the scratch of one row, ``steps`` what ``line_steps.count_steps`` filled (``estimate_layout``);
+``m`` is the model, ``s`` the scratch of one row, ``steps`` what ``estimate_steps.count_steps`` filled (``estimate_layout``);
 ``tensor`` and ``job`` say where their records begin.
 """
 
@@ -52,8 +52,8 @@ from accelsim.kernels.estimate_layout import (
     X_LINE,
     X_OUTSIDE,
 )
+from accelsim.kernels.estimate_steps import Ints
 from accelsim.kernels.jit import part, small_part
-from accelsim.kernels.line_steps import Ints
 
 
 @small_part

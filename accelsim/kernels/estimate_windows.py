@@ -5,8 +5,8 @@ Mappings share few settings of an axis' loops, so each is walked once, tile by t
 
 from __future__ import annotations
 
+from accelsim.kernels.estimate_steps import CUBE, ROW, TABLE, Ints
 from accelsim.kernels.jit import INT, kernel, part
-from accelsim.kernels.line_steps import CUBE, ROW, TABLE, Ints
 
 LENGTH, BEFORE, DISTANCE, SCRATCH = 1, 2, 3, 4
 """Of a tile along a dimension: (position,) length, length at the step before, distance to the step before."""
@@ -214,7 +214,7 @@ def images(extent: Ints, loops: Ints, length: Ints, temporal: Ints, above: Ints,
     column]``: place of a temporal loop among those of the axis, outermost first, else -1. Looks: ``frame[look]``, with
     ``temporals[look]`` loops of the axis above; ``merged[look, column]``: 1 for a spatial loop whose instances are taken as
     one tile where they divide the line, and left at 0 elsewhere; ``asked[look]``: 1 where the largest tile is wanted. The
-    last look is one iteration of the array. The others as in ``line_steps``.
+    last look is one iteration of the array. The others as in ``estimate_steps``.
 
     The records of a setting, look and state are ``record[first .. first + number - 1]``, (size, shared with the step before,
     how often), appended from row ``used`` on; ``first``, ``number`` [setting, look x states + state]. State 2 i: a loop of

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from accelsim.kernels.estimate_holds import iterates
 from accelsim.kernels.estimate_layout import (
     B_HOLD,
     B_MEMORY,
@@ -35,9 +36,8 @@ from accelsim.kernels.estimate_layout import (
     T_WINDOWS,
     WIDE,
 )
-from accelsim.kernels.hold_counts import iterates
+from accelsim.kernels.estimate_steps import Ints
 from accelsim.kernels.jit import part, small_part
-from accelsim.kernels.line_steps import Ints
 
 
 @small_part
