@@ -286,7 +286,7 @@ class FastForward:
         stays = s.table(at.B_STAY, STAY_WIDTH)
         for number in np.flatnonzero(more > 0).tolist():
             entry = self._network.stations[number].entry
-            weight, begin = recurrence.weight(depth, entry), recurrence.outer(depth, step) // recurrence.steps_inside(entry)
+            weight, begin = recurrence.weight(depth, entry), recurrence.outer(depth, step) // recurrence.steps_inside[entry]
             oldest = kept.told.values[kept.told.kinds == IN_STEPS + KINDS * number].min()
             following = stays[rows[number, at.S_STAYS] + rows[number, at.S_STAY], STAY_FIRST]
             if oldest < begin + alike.first * weight:

@@ -63,7 +63,7 @@ def _begins(s: Sections, supply: Supply, network: Network, recurrence: Recurrenc
     for number in sorted(moving, key=lambda number: -network.stations[number].entry):
         spec = network.stations[number]
         if spec.parent in begins:
-            inside = recurrence.steps_inside(network.stations[spec.parent].entry) // recurrence.steps_inside(spec.entry)
+            inside = recurrence.steps_inside[network.stations[spec.parent].entry] // recurrence.steps_inside[spec.entry]
             begins[spec.parent] = min(begins[spec.parent], begins[number] // inside)
     return begins
 

@@ -54,7 +54,7 @@ class Supply:
         fresh: Ints = np.zeros((0, STAY_WIDTH), dtype=np.int64)
         if self._network.stations[number].parent >= 0:
             fresh = self._placed(number, self._streams[number].rows())
-        self._supply(("stays", number), self.station(number)[at.S_STAYS:at.S_ENDED + 1], at.B_STAY, fresh)
+        self._supply(("stays", number), at.B_STAY, fresh)
 
     def _placed(self, number: int, rows: Ints) -> Ints:
         """Stays whose loads are named by where they stand, with room to count those."""
@@ -67,7 +67,7 @@ class Supply:
         """Give an array its next blocks, behind the one or none that it has left."""
         fresh = self._blocks[number].rows()
         self._place_works(number)
-        self._supply(("blocks", number), self.array(number)[at.A_BLOCKS:at.A_ENDED + 1], at.B_BLOCK, fresh)
+        self._supply(("blocks", number), at.B_BLOCK, fresh)
 
     def _place_works(self, number: int) -> None:
         """Put down the kinds of work that are new, with room to count them."""
@@ -97,10 +97,11 @@ class Supply:
     def _owner(self, name: tuple[str, int]) -> Ints:
         return self.station(name[1]) if name[0] in ("stays", "uses") else self.array(name[1])
 
-    def _supply(self, name: tuple[str, int], where: Ints, base: int, fresh: Ints) -> None:
-        """Put rows behind those that are left. ``where``: where an owner's rows are, the next, how many, whether they end."""
+    def _supply(self, name: tuple[str, int], base: int, fresh: Ints) -> None:
+        """Put rows behind those that an owner has left: it knows where they are, the next, how many, and whether they end."""
         width = fresh.shape[1]
-        rows, following, count, _ = where.tolist()
+        first = at.S_STAYS if name[0] == "stays" else at.A_BLOCKS
+        rows, following, count, _ = self._owner(name)[first:first + 4].tolist()
         left = self._s.of(base)[(rows + following) * width:(rows + count) * width].copy()
         needed = len(left) // width + len(fresh)
         if needed > self._areas.get(name, 0):
@@ -109,7 +110,6 @@ class Supply:
         section = self._s.of(base)
         section[rows * width:rows * width + len(left)] = left
         section[rows * width + len(left):(rows + needed) * width] = fresh.ravel()
-        first = at.S_STAYS if name[0] == "stays" else at.A_BLOCKS
         self._owner(name)[first:first + 4] = rows, 0, needed, not len(fresh)
 
     # -- what was counted ---------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ class Supply:
             record[at.N_TILE] = rows[place, STAY_TILE]
         station = self.station(number)
         station[at.S_STAY] = station[at.S_STAY_COUNT]
-        self._supply(("stays", number), station[at.S_STAYS:at.S_ENDED + 1], at.B_STAY, rows[following - first:])
+        self._supply(("stays", number), at.B_STAY, rows[following - first:])
 
     def resume_blocks(self, number: int, step: int) -> None:
         """Supply an array from the block at a step on."""
@@ -190,4 +190,4 @@ class Supply:
         self._place_works(number)
         array = self.array(number)
         array[at.A_BLOCK] = array[at.A_BLOCK_COUNT]
-        self._supply(("blocks", number), array[at.A_BLOCKS:at.A_ENDED + 1], at.B_BLOCK, rows)
+        self._supply(("blocks", number), at.B_BLOCK, rows)

@@ -8,7 +8,6 @@ tensor, and no reduction begins or ends in it. Whether the machine repeats itsel
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 
 from accelsim.plan.walk import weights
 from accelsim.spec.case import Case
@@ -32,6 +31,8 @@ class Recurrence:
         self.loops: tuple[NestLoop, ...] = case.nest.temporal_above(case.deepest_feeding)
         self.weights = weights(self.loops)
         """Steps of one iteration of each loop."""
+        self.steps_inside = [case.nest.steps_between(entry, case.deepest_feeding) for entry in range(case.array_entry + 1)]
+        """Array steps in one step of each entry."""
 
     def why_not(self) -> str:
         """Why nothing can be said of this case; "" where something can."""
@@ -52,12 +53,7 @@ class Recurrence:
 
     def weight(self, depth: int, entry: int) -> int:
         """Steps of an entry in one iteration of a loop; 0 where the loop is not above the entry."""
-        inside = self.steps_inside(entry)
-        return self.weights[depth] // inside if self.loops[depth].entry < entry else 0
-
-    def steps_inside(self, entry: int) -> int:
-        """Array steps in one step of an entry."""
-        return prod(loop.bound for loop in self.loops if loop.entry >= entry)
+        return self.weights[depth] // self.steps_inside[entry] if self.loops[depth].entry < entry else 0
 
     def outer(self, depth: int, step: int) -> int:
         """The step at which the loop began that runs at a step: its iteration 0."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
-from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +64,7 @@ class Schedule:
             return
         rules = self._rules[entry, tensor.name]
         grouped = rules.groups and not self.case.lockstep(entry)
-        inside = self.steps_between(parent, entry)
+        inside = self.case.nest.steps_between(parent, entry)
         for outer in self.units[parent]:
             members = list(children(outer, self.units[entry]))
             siblings = Siblings(rules, members) if grouped and len(members) > 1 else None
@@ -82,10 +81,6 @@ class Schedule:
         """The loads that the stays of a tensor at an entry name by number; added to as stays are read."""
         return self._rules[entry, tensor].loads.all
 
-    def steps_between(self, outer: int, inner: int) -> int:
-        """Steps of an inner entry in one step of an outer one."""
-        return prod(loop.bound for loop in self.case.nest.loops if loop.axis is None and outer <= loop.entry < inner)
-
     @cached_property
     def work(self) -> StepWork:
         """What the array does per step."""
@@ -99,7 +94,7 @@ class Schedule:
         for tensor in case.operator.tensors:
             feed = case.feeding(tensor.name)
             stream = self._streams[feed, tensor.name, owner(own, self.units[feed])]
-            looks.append(Look(stream, stream.reader(), self.steps_between(feed, case.deepest_feeding)))
+            looks.append(Look(stream, stream.reader(), case.nest.steps_between(feed, case.deepest_feeding)))
         walk = StepWalk(self.work, own.bases[0])
         return BlockStream(walk, tuple(looks), partial(self._kinds_of, walk))
 

@@ -176,7 +176,7 @@ class LockstepStays:
         self._lanes = lanes(case, rules.image, rules.loops, unit.bases[0], together, rules.parent)
         self._kinds = GroupKinds(rules.loads)
         self._stays = _together(rules, self._lanes, self._kinds)
-        self._pace = walks.Pace(share=16)
+        self._pace = walks.Pace(walks.DEAR)
 
     def seek(self, step: int) -> None:
         """Go on from a step, or one before it: the first stays told then may have begun earlier, and moved less."""
@@ -299,10 +299,11 @@ class SiblingStays:
     def __init__(self, siblings: Siblings, unit: int) -> None:
         self._siblings = siblings
         self._unit = unit
+        self._pace = walks.Pace(walks.DEAR)
 
     def rows(self) -> Ints:
         """The next stays."""
-        made = self._siblings.take(self._unit, walks.few())
+        made = self._siblings.take(self._unit, self._pace.most())
         return np.array(made, dtype=np.int64).reshape(len(made), STAY_WIDTH)
 
 

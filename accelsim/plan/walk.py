@@ -18,6 +18,10 @@ ROWS = 4096
 """Most rows that are walked at once."""
 
 
+DEAR = 16
+"""Rows that are made one by one are made so many times fewer at once."""
+
+
 class Pace:
     """How many rows are made at once: few where a walk begins, since it may be led elsewhere soon, then more and more."""
 
@@ -34,11 +38,6 @@ class Pace:
         most = min(self._next, ROWS)
         self._next = 4 * most
         return max(1, most // self._share)
-
-
-def few() -> int:
-    """How many are taken at once where each of them is dear."""
-    return max(1, ROWS // 16)
 
 
 Set_co = TypeVar("Set_co", covariant=True)
@@ -253,8 +252,9 @@ class VisitWalk(Walk, Generic[Set]):
 def visits(walk: VisitWalk[Set], numbers: Numbers[Set]) -> Iterator[Visit[Set]]:
     """The visits one by one, with their tiles."""
     held: tuple[Set, ...] | None = None
+    pace = Pace(DEAR)
     while True:
-        rows = walk.rows(few()).tolist()
+        rows = walk.rows(pace.most()).tolist()
         if not rows:
             return
         for first, last, returns, complete, *tile in rows:

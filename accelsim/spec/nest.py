@@ -80,6 +80,10 @@ class Nest:
         """The entry's own loops."""
         return tuple(loop for loop in self.loops if loop.entry == entry)
 
+    def steps_between(self, outer: int, inner: int) -> int:
+        """Steps of an inner entry in one step of an outer one."""
+        return prod(loop.bound for loop in self.loops if loop.axis is None and outer <= loop.entry < inner)
+
     def grid(self, loops: Sequence[NestLoop]) -> tuple[int, ...]:
         """Per line, what every position that these loops reach is a multiple of; its extent where none moves along it."""
         return tuple(gcd(*(loop.stride for loop in loops if loop.line == line and loop.bound > 1)) or own.extent
