@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import Enum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -106,13 +107,13 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Timeline:
-    """What happened. ``rows``: (lane, first tick, end tick, state, label) inside the window, in order of time."""
+    """What happened. ``kept``: (lane, first tick, end tick, state, label) inside the window, piece by piece, as they came."""
 
     cycles: int
     lanes: tuple[Lane, ...]
     totals: Ints
     profile: Profile
-    rows: Ints
+    kept: tuple[Ints, ...]
     window: tuple[int, int]
     rows_dropped: int
     labels: tuple[str, ...]
@@ -122,6 +123,13 @@ class Timeline:
     counts: Mapping[str, int]
     first_starts: tuple[int, ...]
     skipped: Skipped
+
+    @cached_property
+    def rows(self) -> Ints:
+        """What was kept, int64[n, 5], in order of time, then of lanes."""
+        rows = np.concatenate(self.kept) if self.kept else np.zeros((0, 5), dtype=np.int64)
+        # they nearly are, which a stable sort makes use of
+        return rows[np.argsort(rows[:, 1] * len(self.lanes) + rows[:, 0], kind="stable")]
 
     def busy_cycles(self, lane: int) -> float:
         """Busy cycles of a lane; exact in sixteenths."""
@@ -159,7 +167,7 @@ class Timeline:
                 about = json.loads(str(data["about"]))
                 return Timeline(
                     about["cycles"], tuple(Lane(name, LaneKind(kind), level) for name, kind, level in about["lanes"]),
-                    data["totals"], Profile(about["bin_cycles"], data["ticks"]), data["rows"],
+                    data["totals"], Profile(about["bin_cycles"], data["ticks"]), (data["rows"],),
                     (about["window"][0], about["window"][1]), about["rows_dropped"], tuple(about["labels"]),
                     {(level, tensor): Traffic(**values) for level, tensor, values in about["traffic"]},
                     about["link_bytes"], {(a, b, c, d): value for a, b, c, d, value in about["culprits"]},
@@ -293,10 +301,7 @@ class Recorder:
     def finish(self, cycles: int, first_starts: Sequence[int]) -> Timeline:
         """The record of a run that ended at a cycle; ``first_starts``: when each array lane began its first step."""
         self.work_up()
-        rows = np.concatenate(self._kept) if self._kept else np.zeros((0, 5), dtype=np.int64)
-        # in order of time, then of lanes; they nearly are, which a stable sort makes use of
-        rows = rows[np.argsort(rows[:, 1] * len(self.lanes) + rows[:, 0], kind="stable")]
-        return Timeline(cycles, tuple(self.lanes), self._totals, Profile(max(1, self._width // TICKS), self._bins), rows,
-                        self.options.window or (0, cycles), self._dropped, tuple(self.labels), self.traffic,
+        return Timeline(cycles, tuple(self.lanes), self._totals, Profile(max(1, self._width // TICKS), self._bins),
+                        tuple(self._kept), self.options.window or (0, cycles), self._dropped, tuple(self.labels), self.traffic,
                         self.link_bytes, dict(sorted(self.culprits.items())), self.counts, tuple(first_starts),
                         self.skipped)

@@ -62,7 +62,8 @@ def run(asking: Asking, as_json: bool, files: Files) -> int:
     check_files(files)
     if files.operator is not None:
         check_operator(files.operator, [one.name for one in read_workload(asking.workload, asking.overrides).operators])
-    record = RecordOptions(window, bins=2048 if files.timeline is not None else 256)
+    looked_at = files.timeline is not None or files.bars is not None or files.save is not None
+    record = RecordOptions(window, RecordOptions.most_rows if looked_at else 0, bins=2048 if files.timeline is not None else 256)
     with compiling(), Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(record), progress.tell)
         if files.timeline is not None or files.bars is not None:

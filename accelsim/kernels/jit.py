@@ -31,6 +31,8 @@ R = TypeVar("R")
 INT = types.int64
 INTS = types.Array(types.int64, 1, "A", readonly=True)
 """One axis of int64, read only and in any stride: a column of a table passes without a copy."""
+WRITABLE = types.Array(types.int64, 1, "A")
+"""As ``INTS``, to be written to."""
 NEW_INTS_3 = types.Array(types.int64, 3, "C")
 """Three axes of int64, made by the kernel."""
 READ_1 = types.Array(types.int64, 1, "C", readonly=True)

@@ -40,3 +40,32 @@ class CodeTable:
             for slot in np.flatnonzero(keys >= 0).tolist():
                 put_code(int(keys[slot]), int(values[slot]), self._keys, self._values)
         self._used += put_code(code, value, self._keys, self._values)
+
+
+class CodeTables:
+    """Maps from codes (not below 0) to numbers, one beside the other as a kernel reads them; they grow as codes are met."""
+
+    def __init__(self, count: int) -> None:
+        self.keys: Ints = np.full((count, 64), -1, dtype=np.int64)
+        self.values: Ints = np.zeros((count, 64), dtype=np.int64)
+        self._known: list[dict[int, int]] = [{} for _ in range(count)]
+
+    def number(self, table: int, code: int, make: Callable[[], int]) -> int:
+        """The number of a code in one of the maps; ``make()`` gives it where it is first met."""
+        known = self._known[table]
+        found = known.get(code)
+        if found is None:
+            found = known[code] = make()
+            if 2 * len(known) > self.keys.shape[1]:
+                self._grow()
+            else:
+                put_code(code, found, self.keys[table], self.values[table])
+        return found
+
+    def _grow(self) -> None:
+        count, slots = self.keys.shape
+        self.keys = np.full((count, 4 * slots), -1, dtype=np.int64)
+        self.values = np.zeros((count, 4 * slots), dtype=np.int64)
+        for known, keys, values in zip(self._known, self.keys, self.values, strict=True):
+            for code, number in known.items():
+                put_code(code, number, keys, values)

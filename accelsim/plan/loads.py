@@ -6,12 +6,13 @@ before, and, where runs are rounded up, how they lie. Few of these occur, so eac
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from itertools import count
+from math import prod
 
-import numpy as np
-from numpy.typing import NDArray
-
-from accelsim.plan.codes import CodeTable
+from accelsim.kernels.stays import FIELD
+from accelsim.plan.codes import CodeTables
 from accelsim.plan.images import IndexSet, shared
 from accelsim.plan.layout import shape
 from accelsim.plan.lockstep import AxisGroup, Part, merged
@@ -19,23 +20,20 @@ from accelsim.plan.moves import Load, Move, SingleLoad
 from accelsim.plan.walk import Numbers
 from accelsim.spec.chip import Multicast
 
-Ints = NDArray[np.int64]
-_FIELD = 32
-"""Bits of a code for the newest part, which is a small number."""
-
 
 class Loads:
-    """Loads by number; 0 is none. ``granular``: some port rounds runs up, so that their lengths matter."""
+    """Loads by number; 0 is none. ``granular``: some port rounds runs up, so that their lengths matter.
+
+    ``codes``: the tables that ``kernels.stays`` looks loads up in.
+    """
 
     def __init__(self, numbers: Numbers[IndexSet], *, granular: bool) -> None:
         self.all: list[Load | None] = [None]
+        self.codes = CodeTables(2 * len(numbers.sets) + 1)
         self._numbers = numbers
         self._granular = granular
         self._classes: list[dict[object, int]] = [{} for _ in numbers.sets]
-        self._pairs = [CodeTable() for _ in numbers.sets]
-        self._joined = [CodeTable() for _ in numbers.sets]
-        self._joints = [0 for _ in numbers.sets]
-        self._kinds = CodeTable()
+        self._joints = count()
 
     def add(self, load: Load | None) -> int:
         """The number of a load made elsewhere."""
@@ -44,46 +42,36 @@ class Loads:
         self.all.append(load)
         return len(self.all) - 1
 
-    def moved(self, tiles: Ints, held: Ints, bits: Ints) -> Ints:
-        """The load that moves, at these widths, what each tile has that the held one has not.
+    def meet(self, tile: Sequence[int], held: Sequence[int] | None, bits: int) -> int:
+        """Number the load that moves, at a width, what a tile has that the held one (None: nothing) has not; returns it.
 
-        ``tiles``, ``held``: int64[n, axes], numbers of sets; held ones are -1 where there is none. ``bits``: int64[n].
+        ``tile``, ``held``: numbers of sets, an axis each.
         """
-        code: Ints = np.zeros(len(tiles), dtype=np.int64)
-        for axis in range(tiles.shape[1]):
-            pairs = (tiles[:, axis] << _FIELD) + held[:, axis] + 1
-            classes = self._pairs[axis].numbers(pairs, partial(self._class, axis))
-            code = self._joined[axis].numbers((code << _FIELD) + classes, partial(self._joint, axis))
-        return self._kinds.numbers((code << _FIELD) + bits, partial(self._made, tiles, held, bits))
+        code, axes = 0, len(tile)
+        for axis, now in enumerate(tile):
+            was = -1 if held is None else held[axis]
+            kind = self.codes.number(axis, (now << FIELD) + was + 1, partial(self._class, axis, now, was))
+            code = self.codes.number(axes + axis, (code << FIELD) + kind, partial(next, self._joints))
+        return self.codes.number(2 * axes, (code << FIELD) + bits, partial(self._made, tile, held, bits))
 
-    def _sets(self, axis: int, number: int, held: int) -> tuple[IndexSet, IndexSet | None]:
-        now = self._numbers.sets[axis][number]
-        assert now is not None, "tensor images have an empty set"
-        return now, None if held < 0 else self._numbers.sets[axis][held]
+    def _set(self, axis: int, number: int) -> IndexSet:
+        found = self._numbers.sets[axis][number]
+        assert found is not None, "tensor images have an empty set"
+        return found
 
-    def _class(self, axis: int, _: int, pair: int) -> int:
-        now, before = self._sets(axis, pair >> _FIELD, (pair & ((1 << _FIELD) - 1)) - 1)
-        kept = before if before is not None else IndexSet(0, 0, now.extent)
+    def _class(self, axis: int, number: int, held: int) -> int:
+        now = self._set(axis, number)
+        kept = self._set(axis, held) if held >= 0 else IndexSet(0, 0, now.extent)
         lies = shape(now.mask, kept.mask, now.extent) if self._granular else None
         return self._classes[axis].setdefault((now.count, shared(now, kept), lies), len(self._classes[axis]))
 
-    def _joint(self, axis: int, _: int, __: int) -> int:
-        self._joints[axis] += 1
-        return self._joints[axis] - 1
-
-    def _made(self, tiles: Ints, held: Ints, bits: Ints, place: int, _: int) -> int:
-        pairs = [self._sets(axis, number, before) for axis, (number, before)
-                 in enumerate(zip(tiles[place].tolist(), held[place].tolist(), strict=True))]
-        tile = tuple([now for now, _ in pairs])
-        before = [kept for _, kept in pairs if kept is not None]
-        whole = kept_count = 1
-        for now, kept in pairs:
-            whole *= now.count
-            kept_count *= shared(now, kept) if kept is not None else 0
-        count = whole - kept_count
-        if not count:
-            return 0
-        return self.add(SingleLoad(Move(count, int(bits[place]), tile, tuple(before) if before else None)))
+    def _made(self, numbers: Sequence[int], held: Sequence[int] | None, bits: int) -> int:
+        tile = tuple([self._set(axis, number) for axis, number in enumerate(numbers)])
+        before = None if held is None else tuple([self._set(axis, number) for axis, number in enumerate(held)])
+        moved = prod(now.count for now in tile)
+        if before is not None:
+            moved -= prod(shared(now, kept) for now, kept in zip(tile, before, strict=True))
+        return self.add(SingleLoad(Move(moved, bits, tile, before))) if moved else 0
 
 
 class GroupKinds:

@@ -25,7 +25,8 @@ from accelsim.kernels.columns import (
     STAY_TILE,
     STAY_WIDTH,
 )
-from accelsim.kernels.walk import VISIT_COMPLETE, VISIT_FIRST, VISIT_LAST, VISIT_RETURNS, VISIT_TILE
+from accelsim.kernels.stays import write_stays
+from accelsim.kernels.walk import VISIT_TILE
 from accelsim.plan import walk as walks
 from accelsim.plan.images import IndexSet, TensorImage
 from accelsim.plan.loads import GroupKinds, Loads
@@ -123,10 +124,12 @@ class UnitStays:
     def __init__(self, rules: Rules, unit: Unit) -> None:
         self._rules = rules
         self._walk = VisitWalk(rules.case.nest, rules.numbers, rules.loops, unit.bases[0])
-        self._lead = unit.leads[0] <= rules.parent
-        self._held = self._nothing()
         places = rules.numbers.places
         self._radix: Ints = np.array([int(np.prod([one + 1 for one in places[:a]])) for a in range(len(places))], dtype=np.int64)
+        refills = not rules.accumulates and (unit.leads[0] <= rules.parent or not rules.reduce)
+        self._terms: Ints = np.array((rules.output, rules.tensor.dtype.bits, rules.case.operator.accumulator.bits,
+                                      not rules.split, rules.accumulates, refills), dtype=np.int64)
+        self._last = self._nothing()
 
     def rows(self) -> Ints:
         """The next stays."""
@@ -135,35 +138,34 @@ class UnitStays:
     def seek(self, step: int) -> None:
         """Go on from a step, or one before it: the first stay told then may have begun earlier, and moved less."""
         self._walk.go_to(step)
-        self._held = self._nothing()
+        self._last = self._nothing()
 
     def _nothing(self) -> Ints:
-        return np.full((1, len(self._rules.numbers.sets)), -1, dtype=np.int64)
+        return np.zeros((0, VISIT_TILE + len(self._rules.numbers.sets)), dtype=np.int64)
 
     def both(self) -> tuple[Ints, Ints, Ints]:
-        """The next stays, their tiles and the tiles before them (int64[n, axes], numbers of sets; -1: none)."""
-        rules = self._rules
-        visits = self._walk.rows()
-        tiles = visits[:, VISIT_TILE:]
-        held = np.concatenate([self._held, tiles[:-1]]) if len(tiles) else tiles
-        self._held = tiles[-1:]
-        made: Ints = np.zeros((len(visits), STAY_WIDTH), dtype=np.int64)
-        made[:, STAY_FIRST], made[:, STAY_LAST] = visits[:, VISIT_FIRST], visits[:, VISIT_LAST]
-        made[:, STAY_TILE] = made[:, STAY_AFTER] = -1
+        """The next stays, their visits, and the visit before those (one or none)."""
+        visits, last, loads = self._walk.rows(), self._last, self._rules.loads
+        made: Ints = np.empty((len(visits), STAY_WIDTH), dtype=np.int64)
+        done = 0
+        while True:
+            done = write_stays(visits, last, self._terms, self._radix, loads.codes.keys, loads.codes.values, done, made)
+            if done == len(visits):
+                break
+            self._meet(visits[done], visits[done - 1:done] if done else last)
+        if len(visits):
+            self._last = visits[-1:]
+        return made, visits, last
+
+    def _meet(self, visit: Ints, before: Ints) -> None:
+        """Number the loads that a visit may need."""
+        rules, tile = self._rules, visit[VISIT_TILE:].tolist()
         if not rules.output:
-            bits = np.full(len(visits), rules.tensor.dtype.bits, dtype=np.int64)
-            made[:, STAY_FILL] = rules.loads.moved(tiles, held, bits)
-            return made, tiles, held
-        alone = np.full(tiles.shape, -1, dtype=np.int64)
-        wide, narrow = rules.case.operator.accumulator.bits, rules.tensor.dtype.bits
-        returns, complete = visits[:, VISIT_RETURNS] > 0, visits[:, VISIT_COMPLETE] > 0
-        finished = complete & (not rules.split) & ~(rules.accumulates & returns)
-        made[:, STAY_DRAIN] = rules.loads.moved(tiles, alone, np.where(finished, narrow, wide))
-        if not rules.accumulates and (self._lead or not rules.reduce):
-            made[returns, STAY_FILL] = rules.loads.moved(tiles[returns], alone[returns], np.full(int(returns.sum()), wide))
-        made[:, STAY_REFILL] = made[:, STAY_FILL] > 0
-        made[:, STAY_TILE] = tiles @ self._radix
-        return made, tiles, held
+            held = before[0, VISIT_TILE:].tolist() if len(before) else None
+            rules.loads.meet(tile, held, rules.tensor.dtype.bits)
+            return
+        for bits in (rules.tensor.dtype.bits, rules.case.operator.accumulator.bits):
+            rules.loads.meet(tile, None, bits)
 
 
 class LockstepStays:
@@ -313,7 +315,9 @@ _Sets = tuple[list[int], tuple[int, ...], tuple[int, ...]]
 def _singly(stays: UnitStays) -> Iterator[_Sets]:
     """Stays one by one, each with the numbers of its tile and of the one before."""
     while True:
-        rows, tiles, held = stays.both()
+        rows, visits, last = stays.both()
         if not len(rows):
             return
-        yield from zip(rows.tolist(), map(tuple, tiles.tolist()), map(tuple, held.tolist()), strict=True)
+        tiles = [tuple(tile) for tile in np.concatenate([last, visits])[:, VISIT_TILE:].tolist()]
+        held = tiles[:-1] if len(last) else [(), *tiles[:-1]]
+        yield from zip(rows.tolist(), tiles[len(last):], held, strict=True)

@@ -21,6 +21,7 @@ from accelsim.kernels.columns import (
     STAY_SOURCE,
     STAY_WIDTH,
 )
+from accelsim.kernels.stays import under_way
 from accelsim.kernels.walk import STEP_NUMBER
 from accelsim.plan import walk as walks
 from accelsim.plan.stays import LockstepStays, Stays, UnitStays
@@ -59,8 +60,8 @@ class StayStream:
             self._read()
         rows = self._waiting.popleft() if self._waiting else np.zeros((0, STAY_WIDTH), dtype=np.int64)
         if len(rows) and self._parent is not None:
-            rows[:, STAY_SINK] = self._parent.ahead(rows[:, STAY_LAST] // self._inside)
-            rows[:, STAY_SOURCE] = self._parent.find(self._above, rows[:, STAY_FIRST] // self._inside)
+            self._parent.ahead(rows[:, STAY_LAST], self._inside, rows[:, STAY_SINK])
+            self._parent.find(self._above, rows[:, STAY_FIRST], self._inside, rows[:, STAY_SOURCE])
         return rows
 
     def seek(self, begin: int, step: int, number: int) -> None:
@@ -103,31 +104,32 @@ class StayStream:
         self._marks.append(0)
         return len(self._marks) - 1
 
-    def find(self, reader: int, steps: Ints) -> Ints:
-        """The residency that holds each step; a reader asks in order."""
-        found = self.ahead(steps)
+    def find(self, reader: int, steps: Ints, inside: int, found: Ints) -> None:
+        """Write the residency that holds each step; a reader asks in order. ``inside``: that many of them are one step here."""
+        self.ahead(steps, inside, found)
         self._marks[reader] = int(found[-1])
         keep = min(self._marks) - self._gone
         if keep > walks.ROWS:
             self._starts = self._starts[keep:]
             self._first = int(self._starts[0])
             self._gone += keep
-        return found
 
-    def ahead(self, steps: Ints) -> Ints:
-        """The residency that holds each step, without moving on to it; none before those that all readers have moved on to."""
+    def ahead(self, steps: Ints, inside: int, found: Ints) -> None:
+        """Write the residency that holds each step, without moving on to it: none that all readers have left behind."""
         if self._made is None:
-            return np.zeros(len(steps), dtype=np.int64)
-        assert int(steps.min()) >= self._first, "asked for what every reader has left behind"
-        furthest = int(steps.max())
+            found[:] = 0
+            return
+        assert int(steps[0]) // inside >= self._first, "asked for what every reader has left behind"
+        furthest = int(steps[-1]) // inside
         while not self._ended and not (len(self._starts) and self._starts[-1] > furthest):
             self._read()
-        return np.searchsorted(self._starts, steps, side="right") - 1 + self._gone
+        under_way(steps, inside, self._starts, self._gone, found)
 
     def _renumber(self, rows: Ints) -> None:
         """Stays that others wait for are counted from where the walk began."""
-        waits = rows[:, STAY_AFTER] >= 0
-        rows[waits, STAY_AFTER] += self._counted
+        if self._counted:
+            waits = rows[:, STAY_AFTER] >= 0
+            rows[waits, STAY_AFTER] += self._counted
 
     def _read(self) -> None:
         if self._made is None or self._ended:
@@ -171,7 +173,7 @@ class BlockStream:
             made[:, BLOCK_STEP] = steps[:, STEP_NUMBER]
             made[:, BLOCK_KIND] = self._kinds(steps)
             for place, (stream, reader, inside) in enumerate(self._looks):
-                made[:, BLOCK_OPERANDS + place] = stream.find(reader, made[:, BLOCK_STEP] // inside)
+                stream.find(reader, made[:, BLOCK_STEP], inside, made[:, BLOCK_OPERANDS + place])
         return made
 
     def seek(self, step: int) -> None:
