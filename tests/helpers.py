@@ -327,7 +327,8 @@ def run(case: Case, options: RecordOptions | None = None, driver: type[Machine |
 def differing(one: Timeline, other: Timeline) -> str:
     """The first field in which two records differ; "" where they are the same."""
     for field in fields(Timeline):
-        a, b = getattr(one, field.name), getattr(other, field.name)
+        name = "rows" if field.name == "kept" else field.name
+        a, b = getattr(one, name), getattr(other, name)
         if field.name == "profile":
             equal = a.bin_cycles == b.bin_cycles and np.array_equal(a.ticks, b.ticks)
         else:

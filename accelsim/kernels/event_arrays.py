@@ -108,7 +108,7 @@ def blame(s: Ints, lane: int, since: int, until: int, phase: int, label: int) ->
     return 0
 
 
-@part
+@small_part
 def book_ports(s: Ints, a: int, work: int, hold: int) -> int:
     """Book operand and result ports at a block's start; the hold is the array's, or that of the slowest port."""
     now, tensors = s[NOW], s[TENSORS]
@@ -129,7 +129,7 @@ def book_ports(s: Ints, a: int, work: int, hold: int) -> int:
     return int(-(-end // TICKS) - now)
 
 
-@part
+@small_part
 def try_start(s: Ints, array: int) -> int:
     """Start the next block when the array is free and every operand's residency is ready; returns 1 where it did."""
     a = s[B_ARRAY] + array * ARRAY_WIDTH

@@ -82,6 +82,7 @@ from accelsim.kernels.event_layout import (
     S_OWING,
     S_PARENT,
     S_RING,
+    S_ROUND,
     S_STAY,
     S_TENSOR,
     SLOT,
@@ -93,12 +94,12 @@ from accelsim.kernels.event_layout import (
 from accelsim.kernels.event_pools import drop, hold, new_residency
 from accelsim.kernels.event_stations import filled, live, next_stay, pass_by
 from accelsim.kernels.event_transfers import fill
-from accelsim.kernels.jit import part
+from accelsim.kernels.jit import small_part
 
 Ints = NDArray[np.int64]
 
 
-@part
+@small_part
 def look(s: Ints, st: int) -> int:
     """Look at the next stay of a station, and for whose drain it has to wait."""
     s[st + S_AFTER] = NEVER
@@ -125,7 +126,7 @@ def look(s: Ints, st: int) -> int:
     return 0
 
 
-@part
+@small_part
 def unread(s: Ints, st: int, seq: int) -> int:
     """Readers that have not gone past a residency."""
     count = 0
@@ -144,7 +145,7 @@ def unread(s: Ints, st: int, seq: int) -> int:
     return count
 
 
-@part
+@small_part
 def owed(s: Ints, r: int) -> int:
     """Residencies of children, claimed from an earlier residency, whose drains will go to this one."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
@@ -169,14 +170,14 @@ def owed(s: Ints, r: int) -> int:
     return count
 
 
-@part
+@small_part
 def claim(s: Ints, station: int, st: int) -> int:
     """Claim the next slot of a station if its conditions hold; returns 1 where it did."""
     row = next_stay(s, st)
     if row < 0:
         return 0
     seq, ring = s[st + S_CLAIMS], s[B_RING] + s[st + S_RING]
-    slot = ring + seq % s[st + S_BUFFERS]
+    slot = ring + (seq - s[st + S_BUFFERS] & s[st + S_ROUND])
     held = s[slot]
     if held >= 0 and s[s[B_RESIDENCY] + held * RESIDENCY_WIDTH + N_SLOT_FREE] < 0:
         return 0
@@ -213,7 +214,8 @@ def claim(s: Ints, station: int, st: int) -> int:
     if s[n + N_OUTLIVES] == 1 and s[st + S_TENSOR] == s[OUTPUT]:
         s[n + N_OWING] = 1
         s[st + S_OWING] += 1
-    s[slot], s[st + S_LAST], s[st + S_AWAITED] = hold(s, r), hold(s, r), NEVER
+    s[slot] = NEVER
+    s[ring + (seq & s[st + S_ROUND])], s[st + S_LAST], s[st + S_AWAITED] = hold(s, r), hold(s, r), NEVER
     s[st + S_CLAIMS] += 1
     drop(s, held)
     drop(s, before)

@@ -58,7 +58,7 @@ from accelsim.kernels.event_layout import (
     STATIONS,
     TOO_MUCH_AT_ONCE,
 )
-from accelsim.kernels.jit import part, small_part
+from accelsim.kernels.jit import small_part
 
 Ints = NDArray[np.int64]
 
@@ -91,7 +91,7 @@ def at(s: Ints, cycle: int, kind: int, who: int) -> int:
     return 0
 
 
-@part
+@small_part
 def take_event(s: Ints) -> int:
     """Take the first event off the heap; returns where it is written now: behind the last."""
     base = s[B_HEAP]
@@ -132,8 +132,8 @@ def wake(s: Ints, station: int) -> int:
     place = s[B_STATION] + station * STATION_WIDTH + S_QUEUED
     if not s[place]:
         s[place] = 1
-        count = s[STATIONS]
-        s[s[B_CLAIM] + (s[CLAIM_FIRST] + s[CLAIM_COUNT]) % count] = station
+        behind = s[CLAIM_FIRST] + s[CLAIM_COUNT]
+        s[s[B_CLAIM] + (behind if behind < s[STATIONS] else behind - s[STATIONS])] = station
         s[CLAIM_COUNT] += 1
     s[DUE] = 1
     return 0

@@ -39,9 +39,12 @@ RAN, WANTS_STAYS, WANTS_BLOCKS, WANTS_RESIDENCIES, WANTS_LEGS, WANTS_AHEADS, WAN
 WAYS = 6
 
 (S_PARENT, S_ENTRY, S_TENSOR, S_UNIT, S_LEVEL, S_BUFFERS, S_LATE, S_CHILDREN, S_CHILD_COUNT, S_ARRAYS, S_ARRAY_COUNT, S_RING,
- S_ROUTES, S_USES, S_STAYS, S_STAY, S_STAY_COUNT, S_ENDED, S_CLAIMS, S_QUEUED, S_LAST,
- S_AWAITED, S_AFTER, S_OWING, S_STRANDED, S_DRAINING, S_DRAINING_LAST, S_LAST_DRAINED, S_UNDER_WAY, STATION_WIDTH) = range(30)
-"""A station: its network, where its lists, routes, tables, uses and stays are, and how it stands."""
+ S_ROUND, S_ROUTES, S_USES, S_STAYS, S_STAY, S_STAY_COUNT, S_ENDED, S_CLAIMS, S_QUEUED, S_LAST,
+ S_AWAITED, S_AFTER, S_OWING, S_STRANDED, S_DRAINING, S_DRAINING_LAST, S_LAST_DRAINED, S_UNDER_WAY, STATION_WIDTH) = range(31)
+"""A station: its network, where its lists, routes, tables, uses and stays are, and how it stands.
+
+``S_ROUND``: its residencies are found by their number in a ring of a power of two of places, this and one.
+"""
 
 H_RESOURCE, H_LATENCY, H_LATENCY_CAUSE, H_SETUP, H_NAME, HOP_WIDTH = range(6)
 R_FREE, R_COUNT, R_LANE, R_CAUSE, RESOURCE_WIDTH = range(5)

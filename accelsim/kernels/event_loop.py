@@ -97,7 +97,7 @@ from accelsim.kernels.event_layout import (
 from accelsim.kernels.event_ports import ask, sort_requests
 from accelsim.kernels.event_stations import drained, filled, free_slot
 from accelsim.kernels.event_transfers import next_piece, serve
-from accelsim.kernels.jit import INT, WRITE_1, flat, kernel, part
+from accelsim.kernels.jit import INT, WRITE_1, flat, kernel, part, small_part
 
 Ints = NDArray[np.int64]
 
@@ -127,7 +127,7 @@ def happen(s: Ints, kind: int, who: int) -> int:
     return next_piece(s, who)
 
 
-@part
+@small_part
 def room(s: Ints) -> int:
     """What there is too little room of for another unit of work; 0 where there is enough."""
     if s[ROW_COUNT] + s[ROW_SPARE] > s[ROW_ROOM]:
@@ -187,7 +187,17 @@ def run(state: Ints) -> int:
                 s[NOW] = s[e + EVENT_TIME]
                 happen(s, s[e + EVENT_KIND], s[e + EVENT_WHO])
         elif phase == PHASE_CLAIMS:
-            if s[PLACE] >= 0:
+            # stations whose turn it is, until one has claimed
+            claimed = False
+            while not claimed:
+                if s[PLACE] < 0 and s[CLAIM_COUNT] == 0:
+                    s[PHASE], s[PLACE] = PHASE_STARTS, 0
+                    break
+                if s[PLACE] < 0:
+                    s[PLACE] = s[s[B_CLAIM] + s[CLAIM_FIRST]]
+                    s[CLAIM_FIRST] = s[CLAIM_FIRST] + 1 if s[CLAIM_FIRST] + 1 < s[STATIONS] else 0
+                    s[CLAIM_COUNT] -= 1
+                    s[s[B_STATION] + s[PLACE] * STATION_WIDTH + S_QUEUED] = 0
                 station = s[PLACE]
                 st = s[B_STATION] + station * STATION_WIDTH
                 if not s[st + S_ENDED] and s[st + S_STAY] + 1 >= s[st + S_STAY_COUNT]:
@@ -195,15 +205,9 @@ def run(state: Ints) -> int:
                     return WANTS_STAYS
                 if s[FREE_RESIDENCIES] == 0:
                     return WANTS_RESIDENCIES
-                if claim(s, station, st) == 0:
+                claimed = claim(s, station, st) == 1
+                if not claimed:
                     s[PLACE] = NEVER
-            elif s[CLAIM_COUNT]:
-                s[PLACE] = s[s[B_CLAIM] + s[CLAIM_FIRST]]
-                s[CLAIM_FIRST] = (s[CLAIM_FIRST] + 1) % s[STATIONS]
-                s[CLAIM_COUNT] -= 1
-                s[s[B_STATION] + s[PLACE] * STATION_WIDTH + S_QUEUED] = 0
-            else:
-                s[PHASE], s[PLACE] = PHASE_STARTS, 0
         elif phase == PHASE_STARTS:
             if s[PLACE] < s[START_COUNT]:
                 array = s[s[B_START] + s[PLACE]]

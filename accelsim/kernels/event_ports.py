@@ -43,12 +43,12 @@ from accelsim.kernels.event_layout import (
     RESOURCE_WIDTH,
 )
 from accelsim.kernels.event_pools import leg_at, new_ahead
-from accelsim.kernels.jit import part, small_part
+from accelsim.kernels.jit import small_part
 
 Ints = NDArray[np.int64]
 
 
-@part
+@small_part
 def who_is_ahead(s: Ints, resource: int, cycle: int, start: int) -> int:
     """Notes on the bookings that lie between an arrival and the start of its service, latest first; -1: none."""
     count, depth = s[resource + R_COUNT], s[DEPTH]
@@ -104,7 +104,7 @@ def book(s: Ints, g: int, hop: int, arrival: int, start: int, end: int, ahead: i
     return 0
 
 
-@part
+@small_part
 def sort_requests(s: Ints) -> int:
     """Put what has arrived at ports in this round in tie order; those with equal keys stay as they came."""
     base = s[B_REQUEST]

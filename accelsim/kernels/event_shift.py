@@ -64,10 +64,10 @@ from accelsim.kernels.event_layout import (
     RUN_END,
     RUN_WIDTH,
     S_AFTER,
-    S_BUFFERS,
     S_CLAIMS,
     S_PARENT,
     S_RING,
+    S_ROUND,
     STATION_WIDTH,
     STATIONS,
     TICKS,
@@ -88,14 +88,14 @@ def later(s: Ints, place: int, cycles: int) -> int:
 
 @part
 def shift_station(s: Ints, st: int, claims: int, scratch: Ints) -> int:
-    """A station has claimed so many more: each of its residencies is as many slots further round the ring."""
-    buffers, ring = s[st + S_BUFFERS], s[B_RING] + s[st + S_RING]
+    """A station has claimed so many more: each of its residencies is as many places further round the ring."""
+    places, ring = s[st + S_ROUND] + 1, s[B_RING] + s[st + S_RING]
     s[st + S_CLAIMS] += claims
     if s[st + S_AFTER] >= 0:
         s[st + S_AFTER] += claims
-    for i in range(buffers):
-        scratch[(i + claims) % buffers] = s[ring + i]
-    for i in range(buffers):
+    for i in range(places):
+        scratch[(i + claims) & s[st + S_ROUND]] = s[ring + i]
+    for i in range(places):
         s[ring + i] = scratch[i]
     return 0
 
@@ -138,7 +138,7 @@ def shift(state: Ints, cycles: int, more_claims: Ints, more_steps: Ints, counts:
 
     ``more_claims``, ``more_steps``: int64[stations], how many more residencies each has claimed by then, and how many steps
     later they begin; 0 for homes. ``counts``: records of legs, of notes who was ahead, of resources and of runs. ``spare``:
-    int64, room for the largest station's slots. What is to come from the plan is not moved: stays and blocks have to be
+    int64, room for the largest station's ring. What is to come from the plan is not moved: stays and blocks have to be
     supplied anew, and the tiles of residencies told.
     """
     s, claims, steps, scratch = flat(state), flat(more_claims), flat(more_steps), flat(spare)

@@ -142,6 +142,7 @@ from accelsim.kernels.event_layout import (
     S_OWING,
     S_PARENT,
     S_RING,
+    S_ROUND,
     S_STRANDED,
     S_UNDER_WAY,
     STATION_WIDTH,
@@ -216,7 +217,7 @@ def tell_station(s: Ints, out: Ints, names: Ints, station: int) -> int:
         say(out, s[row + STAY_REFILL], EXACT)
     for back in range(1, s[st + S_BUFFERS] + 1):
         seq = s[st + S_CLAIMS] - back
-        name(s, out, names, s[s[B_RING] + s[st + S_RING] + seq % s[st + S_BUFFERS]] if seq >= 0 else NEVER)
+        name(s, out, names, s[s[B_RING] + s[st + S_RING] + (seq & s[st + S_ROUND])] if seq >= 0 else NEVER)
     r = s[st + S_DRAINING]
     while r >= 0:
         name(s, out, names, r)

@@ -68,6 +68,7 @@ from accelsim.kernels.event_layout import (
     S_OWING,
     S_PARENT,
     S_RING,
+    S_ROUND,
     S_STAY,
     S_STAY_COUNT,
     S_STAYS,
@@ -98,7 +99,7 @@ def live(s: Ints, st: int, seq: int) -> int:
     """The residency of a station in a slot and not released, by its number; -1 where there is none."""
     if seq < 0:
         return NEVER
-    r = s[s[B_RING] + s[st + S_RING] + seq % s[st + S_BUFFERS]]
+    r = s[s[B_RING] + s[st + S_RING] + (seq & s[st + S_ROUND])]
     if r < 0:
         return NEVER
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
@@ -155,7 +156,7 @@ def read(s: Ints, r: int, by: int, who: int) -> int:
     return 0
 
 
-@part
+@small_part
 def leave(s: Ints, r: int) -> int:
     """A residency is over: returns what it reads, or drained to, which has one reader less; -1 where it outlived that."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH

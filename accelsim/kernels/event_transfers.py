@@ -258,7 +258,7 @@ def alone(s: Ints, r: int, way: int, load: int, done: int) -> int:
     return 0
 
 
-@part
+@small_part
 def next_piece(s: Ints, previous: int) -> int:
     """The piece after one that has been served at its first port."""
     p = leg_at(s, previous)
@@ -312,7 +312,7 @@ def gather(s: Ints, r: int, direction: int, number: int, size: int) -> int:
     return found
 
 
-@part
+@small_part
 def fill(s: Ints, r: int) -> int:
     """Ask for what a residency needs moved in, when all that share it have claimed."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
@@ -331,7 +331,7 @@ def fill(s: Ints, r: int) -> int:
     return 0
 
 
-@part
+@small_part
 def drain(s: Ints, r: int) -> int:
     """Ask for what a residency leaves behind to move out."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
@@ -355,7 +355,7 @@ def drain(s: Ints, r: int) -> int:
     return 0
 
 
-@part
+@small_part
 def serve(s: Ints, leg: int) -> int:
     """Serve a transfer at the port it is at, behind what is booked there."""
     g = leg_at(s, leg)

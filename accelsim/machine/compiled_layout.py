@@ -79,6 +79,7 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
     """The array of a run at its beginning; ``log``: with room to note the events of residencies."""
     stations, arrays, tensors = len(network.stations), len(network.arrays), len(network.tensors)
     buffers = sum(spec.buffers for spec in network.stations)
+    places = sum(_ring(spec.buffers) for spec in network.stations)
     depth = network.depth
     hops = _hops(network)
     longest = max(len(route) for spec in network.stations for route in routes(spec))
@@ -90,7 +91,7 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
     spare_rows = 4096 + 4 * longest * len(network.tensors) * depth
     lists: list[int] = []
     s = Sections({
-        at.B_STATION: stations * at.STATION_WIDTH, at.B_RING: buffers,
+        at.B_STATION: stations * at.STATION_WIDTH, at.B_RING: places,
         at.B_LIST: sum(len(spec.children) + len(spec.arrays) for spec in network.stations) + 3 * tensors * arrays
         + sum(len(route) for spec in network.stations for route in routes(spec)),
         at.B_HOP: len(hops) * at.HOP_WIDTH, at.B_ROUTE: stations * at.WAYS * at.ROUTE_WIDTH,
@@ -140,8 +141,8 @@ def _lay_stations(s: Sections, network: Network, names: Names, lists: list[int],
         row[at.S_LEVEL], row[at.S_BUFFERS], row[at.S_LATE] = names.number(spec.level), spec.buffers, spec.late_release
         row[at.S_CHILDREN], row[at.S_CHILD_COUNT] = _listed(lists, spec.children)
         row[at.S_ARRAYS], row[at.S_ARRAY_COUNT] = _listed(lists, spec.arrays)
-        row[at.S_RING] = ring
-        ring += spec.buffers
+        row[at.S_RING], row[at.S_ROUND] = ring, _ring(spec.buffers) - 1
+        ring += _ring(spec.buffers)
         row[at.S_ROUTES] = number * at.WAYS
         ticks = at.TABLE_HEAD
         for way, route in enumerate(routes(spec)):
@@ -154,6 +155,11 @@ def _lay_stations(s: Sections, network: Network, names: Names, lists: list[int],
     s.of(at.B_RING)[:] = at.NEVER
     s.of(at.B_CLAIM)[:] = np.arange(len(rows))
     s.data[at.CLAIM_COUNT] = len(rows)
+
+
+def _ring(buffers: int) -> int:
+    """Places of a ring with room for so many: a power of two, so that the kernel need not divide."""
+    return 1 << (buffers - 1).bit_length()
 
 
 def _lay_arrays(s: Sections, network: Network, lists: list[int]) -> None:

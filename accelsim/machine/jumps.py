@@ -44,9 +44,9 @@ def move_on(s: Sections, supply: Supply, network: Network, recurrence: Recurrenc
     widths = ((at.B_LEG, int(s.data[at.LEG_WIDTH])), (at.B_AHEAD, at.AHEAD_WIDTH), (at.B_RESOURCE, at.RESOURCE_WIDTH),
               (at.B_RUN, int(s.data[at.RUN_WIDTH])))
     records: Ints = np.array([s.lengths[base] // width for base, width in widths], dtype=np.int64)
-    slots = max(spec.buffers for spec in network.stations)
+    places = 1 + int(s.table(at.B_STATION, at.STATION_WIDTH)[:, at.S_ROUND].max())
     shift(s.data, jump.cycles * jump.times, jump.claims * jump.times, jump.steps * jump.times, records,
-          np.zeros(slots, dtype=np.int64))
+          np.zeros(places, dtype=np.int64))
     begins = _begins(s, supply, network, recurrence, np.flatnonzero(jump.claims > 0).tolist())
     for number in sorted(begins, key=lambda number: network.stations[number].entry):
         supply.resume_stays(number, begins[number], int(stays[number] + jump.steps[number] * jump.times))

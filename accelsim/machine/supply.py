@@ -144,7 +144,7 @@ class Supply:
     def present(self, number: int) -> list[int]:
         """The residencies of a station that are in its slots or drain."""
         s, station = self._s, self.station(number)
-        slots = s.of(at.B_RING)[station[at.S_RING]:station[at.S_RING] + station[at.S_BUFFERS]].tolist()
+        slots = s.of(at.B_RING)[station[at.S_RING]:station[at.S_RING] + station[at.S_ROUND] + 1].tolist()
         found = {r for r in slots if r >= 0}
         r = int(station[at.S_DRAINING])
         while r >= 0:
