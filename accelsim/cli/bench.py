@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -52,13 +53,14 @@ def bench(names: Sequence[str], repeats: int, json_file: str | None, markdown: P
     unknown row and OSError where a process cannot be measured.
     """
     rows, on = chosen(names), machine()
-    run_checked(WARM, Path.cwd(), "compiling")
     samples: dict[str, list[Sample]] = {row.name: [] for row in rows}
-    with Progress() as progress:
+    with tempfile.TemporaryDirectory(prefix="accelsim-") as byte_code, Progress() as progress:
+        kept = keeping_byte_code(os.environ, byte_code)
+        run_checked(WARM, Path.cwd(), "compiling", kept)
         for i in range(repeats):
             for j, row in enumerate(rows):
                 progress.tell(row.name, i * len(rows) + j, repeats * len(rows))
-                samples[row.name].append(sample(row))
+                samples[row.name].append(sample(row, kept))
     results = results_of(rows, samples, on, time.strftime("%Y-%m-%d", time.gmtime()))
     text = json.dumps(results, indent=2, sort_keys=True)
     if markdown is not None:
@@ -87,23 +89,33 @@ def chosen(names: Sequence[str]) -> list[Row]:
     return [row for row in ROWS if not names or row.name in names]
 
 
-def sample(row: Row) -> Sample:
+def keeping_byte_code(environment: Mapping[str, str], folder: str) -> dict[str, str]:
+    """An environment in which Python keeps its byte code, as it does where accelsim is installed; else each run would time
+    Python's compiler too. Where it was told not to, it keeps it in a folder of its own.
+    """
+    kept = dict(environment)
+    if kept.pop("PYTHONDONTWRITEBYTECODE", ""):
+        kept["PYTHONPYCACHEPREFIX"] = folder
+    return kept
+
+
+def sample(row: Row, environment: Mapping[str, str]) -> Sample:
     """Measure a row once."""
     with tempfile.TemporaryDirectory(prefix="accelsim-") as folder:
         if isinstance(row, Command):
             for name, text in row.files:
                 (Path(folder) / name).write_text(text, encoding="utf-8")
-            usage = run_checked((*COMMAND, *row.arguments), Path(folder), row.name)
+            usage = run_checked((*COMMAND, *row.arguments), Path(folder), row.name, environment)
             value = usage.cpu_s
         else:
-            usage = run_checked((*CHILD, row.name), Path(folder), row.name)
+            usage = run_checked((*CHILD, row.name), Path(folder), row.name, environment)
             value = float(usage.output.split()[-1])
     return Sample(value, usage.cpu_s, usage.wall_s, usage.peak_bytes / 2 ** 20)
 
 
-def run_checked(command: Sequence[str], folder: Path, name: str) -> Usage:
+def run_checked(command: Sequence[str], folder: Path, name: str, environment: Mapping[str, str]) -> Usage:
     """Run a process of ours, which must not fail."""
-    usage = measure(command, folder)
+    usage = measure(command, folder, environment)
     if usage.code:
         raise SimulatorBug(f"the benchmark {name} ended with code {usage.code}")
     return usage

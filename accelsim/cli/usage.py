@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,8 +31,8 @@ class Usage:
     output: str
 
 
-def measure(command: Sequence[str], folder: Path) -> Usage:
-    """Run a command to its end in a folder; its standard error is this process's.
+def measure(command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> Usage:
+    """Run a command to its end in a folder; its standard error is this process's, and so is its environment by default.
 
     Raises OSError where the command cannot be started, or the system tells nothing of its children (Windows).
     """
@@ -43,7 +43,8 @@ def measure(command: Sequence[str], folder: Path) -> Usage:
     with tempfile.TemporaryDirectory(prefix="accelsim-") as own:
         told, output = Path(own) / "usage.json", Path(own) / "output"
         with output.open("wb") as file:
-            subprocess.run([sys.executable, "-I", "-S", __file__, str(told), *command], cwd=folder, stdout=file, check=False)
+            subprocess.run([sys.executable, "-I", "-S", __file__, str(told), *command], cwd=folder, stdout=file, check=False,
+                           env=environment)
         if not told.is_file():
             raise OSError(0, "the process that measures was killed", command[0])
         found = json.loads(told.read_text(encoding="utf-8"))

@@ -135,7 +135,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Samples by the book, in place of processes; the order in which they were asked for."""
     order: list[str] = []
 
-    def sample(row: Row) -> Sample:
+    def sample(row: Row, _: object) -> Sample:
         order.append(row.name)
         return Sample(VALUES[row.name][order.count(row.name) - 1], 1.5, 2.5, 64.0)
 
@@ -187,3 +187,10 @@ def test_real_processes_are_measured() -> None:
     found = accelsim("bench", "help", "small-run", "--repeats", "1", "--json", "-").json
     assert [row["name"] for row in found["rows"]] == ["help", "small-run"]
     assert all(row["value"] == row["cpu_s"] > 0 and row["peak_mib"] > 1 for row in found["rows"])
+
+
+def test_runs_are_measured_with_their_byte_code_kept() -> None:
+    """Where Python is told not to keep it, each run would compile accelsim's own sources first."""
+    kept = bench.keeping_byte_code({"PYTHONDONTWRITEBYTECODE": "1", "HOME": "there"}, "folder")
+    assert kept == {"PYTHONPYCACHEPREFIX": "folder", "HOME": "there"}
+    assert bench.keeping_byte_code({"HOME": "there"}, "folder") == {"HOME": "there"}
