@@ -32,6 +32,12 @@ def _workloads(begun: str) -> list[str]:
     return [name for name in shipped("workloads") if name.startswith(begun)]
 
 
+def _memories(begun: str) -> list[str]:
+    """Shipped memories, for the shell to complete."""
+    from accelsim.spec.read import shipped
+    return [name for name in shipped("memories") if name.startswith(begun)]
+
+
 Chip = Annotated[str, typer.Argument(help="A shipped chip (accelsim list chips) or a chip file.", autocompletion=_chips)]
 Workload = Annotated[str, typer.Argument(help="A shipped workload, a workload file, or inline text: gemm:m=64,n=64,k=64.",
                                          autocompletion=_workloads)]
@@ -165,7 +171,8 @@ def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A fol
 
 
 @app.command("list")
-def list_(what: Annotated[str, typer.Argument(help="chips, workloads, dataflows, operators, metrics, stalls or formats.")],
+def list_(what: Annotated[str, typer.Argument(help="chips, memories, workloads, dataflows, operators, metrics, stalls or "
+                                              "formats.")],
           ) -> int:
     """List what there is."""
     from accelsim.cli import words
@@ -173,14 +180,36 @@ def list_(what: Annotated[str, typer.Argument(help="chips, workloads, dataflows,
 
 
 @app.command()
-def explain(name: Annotated[str, typer.Argument(help="A metric, a stall cause, a dataflow, an operator or a chip.")]) -> int:
+def dram(memory: Annotated[str, typer.Argument(help="A shipped memory (accelsim list memories) or a memory file.",
+                                               autocompletion=_memories)],
+         trace: Annotated[str, typer.Argument(help="A file of lines such as 'R 0x40' or 'W 0x80 120' (read or write, address, "
+                                              "cycle), or a pattern: stream:n=20000, stride:n=20000,bytes=4 KiB, "
+                                              "random:n=20000,writes=3.")],
+         override: Annotated[list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="Override a value by its path: "
+                                                            "memory.controller.refresh=none. May be repeated.")] = None,
+         at_once: Annotated[int, typer.Option("--at-once", min=1, max=1024, metavar="N", help="Requests that may enter in a "
+                                              "cycle.")] = 1,
+         serial: Annotated[bool, typer.Option("--serial", help="Each request waits for the data of the one before.")] = False,
+         as_json: AsJson = False,
+         requests: Annotated[Path | None, typer.Option("--requests", metavar="FILE", help="Write when each request came, had its "
+                                                       "column command and was done (.csv).")] = None,
+         commands: Annotated[Path | None, typer.Option("--commands", metavar="FILE", help="Write every command and its cycle "
+                                                       "(.csv).")] = None) -> int:
+    """Replay an address trace on a DRAM technology alone, command by command."""
+    from accelsim.cli import dram as drams
+    return drams.dram(memory, trace, tuple(override or ()), at_once, serial, as_json, requests, commands)
+
+
+@app.command()
+def explain(name: Annotated[str, typer.Argument(help="A metric, a stall cause, a dataflow, an operator, a chip or a memory."
+                                                )]) -> int:
     """What a name means: definition, unit, window, identity; a chip's sources, what is modelled and what is not."""
     from accelsim.cli import words
     return words.explain(name)
 
 
 @app.command()
-def schema(what: Annotated[str, typer.Argument(help="chip, workload or mapping.")]) -> int:
+def schema(what: Annotated[str, typer.Argument(help="chip, workload, mapping or memory.")]) -> int:
     """JSON Schema of a file, for editors."""
     from accelsim.cli import words
     return words.schema(what)

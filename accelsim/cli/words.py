@@ -10,12 +10,12 @@ from accelsim.measure.metrics import METRICS
 from accelsim.outputs.formats import FORMATS
 from accelsim.spec.dataflows import DATAFLOWS
 from accelsim.spec.operators import OPERATOR_KINDS
-from accelsim.spec.read import read_chip, read_workload, shipped
+from accelsim.spec.read import read_chip, read_memory, read_workload, shipped
 from accelsim.spec.schemas import SCHEMAS, file_schema
 from accelsim.stalls import Phase, StallCause
-from accelsim.units import format_bytes, format_frequency
+from accelsim.units import format_bytes, format_frequency, human_time
 
-LISTS = ("chips", "workloads", "dataflows", "operators", "metrics", "stalls", "formats")
+LISTS = ("chips", "memories", "workloads", "dataflows", "operators", "metrics", "stalls", "formats")
 
 
 def list_words(what: str) -> int:
@@ -23,6 +23,8 @@ def list_words(what: str) -> int:
     rows: list[tuple[str, str]] = []
     if what == "chips":
         rows = [(name, read_chip(name).description) for name in shipped("chips")]
+    elif what == "memories":
+        rows = [(name, read_memory(name).description) for name in shipped("memories")]
     elif what == "workloads":
         rows = [(name, read_workload(name).description) for name in shipped("workloads")]
     elif what == "dataflows":
@@ -70,12 +72,14 @@ def explain(name: str) -> int:
               "fastest: with few large tiles less overlaps.")
     elif word in shipped("workloads"):
         _explain_workload(word)
+    elif word in shipped("memories"):
+        _explain_memory(word)
     elif word in shipped("chips") or word.endswith((".yaml", ".yml")):
         _explain_chip(word)
     else:
         known = [*(one.name for one in METRICS), *(one.code for one in StallCause), *(one.code for one in Phase),
                  *(one.name for one in DATAFLOWS), *(one.word for one in OPERATOR_KINDS), AUTO,
-                 *shipped("chips"), *shipped("workloads")]
+                 *shipped("chips"), *shipped("memories"), *shipped("workloads")]
         raise bad_word("explain", name, known)
     return 0
 
@@ -86,6 +90,21 @@ def _explain_workload(name: str) -> None:
     for one in workload.operators:
         dims = " ".join(f"{dim}={size}" for dim, size in one.dims.items())
         print(f"  {one.name:<24} {one.kind} x {one.repeat}: {dims}; {one.macs:,} MACs each")
+
+
+def _explain_memory(name: str) -> None:
+    memory = read_memory(name)
+    counts, controller = memory.counts, memory.controller
+    print(f"{memory.name} (memory)\n  {memory.description}\n"
+          f"  {format_bytes(memory.capacity_bytes)}, peak {float(memory.peak_bytes_per_s) / 1e9:,.2f} GB/s, a cycle is "
+          f"{human_time(memory.cycle_s)}, a burst {memory.burst_bytes} B\n"
+          f"  {', '.join(f'{count} {field}' for field, count in counts.items())}, each within the one before\n"
+          f"  address, from the highest bits: {' '.join(f'{field}:{bits}' for field, bits in reversed(memory.mapping))}\n"
+          f"  controller: {controller.queue} reads and {controller.queue} writes queue, {controller.page.value} page, "
+          f"refresh {controller.refresh.value}\n\ntimings in cycles")
+    for timing, cycles in vars(memory.timing).items():
+        if cycles:
+            print(f"  {timing:<9} {cycles:>6,}")
 
 
 def _explain_chip(name: str) -> None:

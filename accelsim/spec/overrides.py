@@ -10,7 +10,7 @@ from accelsim.errors import Fault, SpecError, nearest
 from accelsim.spec.yamlfile import Located, read_yaml
 
 Path = tuple[Any, ...]
-FILES = ("chip", "workload", "mapping")
+FILES = ("chip", "workload", "mapping", "memory")
 
 
 def split_overrides(overrides: Iterable[str]) -> dict[str, list[tuple[str, Any]]]:
@@ -21,8 +21,9 @@ def split_overrides(overrides: Iterable[str]) -> dict[str, list[tuple[str, Any]]
         key, equals, value = text.partition("=")
         room, _, path = key.strip().partition(".")
         if not equals or not path or room not in found:
-            faults.append(Fault("-o", 0, 0, text, "not an override", "chip.PATH=VALUE, workload.PATH=VALUE or "
-                                "mapping.PATH=VALUE, such as chip.levels.DRAM.latency=\"40 cycles\"", nearest(room, FILES)))
+            faults.append(Fault("-o", 0, 0, text, "not an override", "chip.PATH=VALUE, workload.PATH=VALUE, "
+                                "mapping.PATH=VALUE or memory.PATH=VALUE, such as chip.levels.DRAM.latency=\"40 cycles\"",
+                                nearest(room, FILES)))
             continue
         try:
             read = read_yaml(f"value: {value}", "-o").value

@@ -17,6 +17,8 @@ from accelsim.spec.build import make_case, type_problems, unlocated
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Chip
 from accelsim.spec.chipfile import ChipFile, resolve_chip
+from accelsim.spec.dram import Dram
+from accelsim.spec.dramfile import DramFile, resolve_dram
 from accelsim.spec.mapping import Mapping
 from accelsim.spec.mappingfile import MappingFile, to_mapping
 from accelsim.spec.operator import Operator, Workload
@@ -59,9 +61,9 @@ def shipped_folder(name: str) -> Path:
 
 
 def shipped(kind: str) -> dict[str, Path]:
-    """Names and files of the shipped chips or workloads."""
-    if kind == "chips":
-        return {path.stem: path for path in sorted((shipped_folder("hwconfigs") / "chips").glob("*.yaml"))}
+    """Names and files of the shipped chips, memories or workloads."""
+    if kind in {"chips", "memories"}:
+        return {path.stem: path for path in sorted((shipped_folder("hwconfigs") / kind).glob("*.yaml"))}
     return {path.parent.name: path for path in sorted(shipped_folder("traces").glob("*/*.yaml"))
             if path.stem == path.parent.name}
 
@@ -84,6 +86,13 @@ def read_workload(name: str, overrides: Iterable[str] = ()) -> Workload:
 def _workload(located: Located) -> Workload:
     workload, problems = resolve_workload(_validated(located, WorkloadFile))
     return _whole(located, workload, problems)
+
+
+def read_memory(name: str, overrides: Iterable[str] = ()) -> Dram:
+    """A DRAM technology by the name of a shipped file or by path."""
+    located = apply_overrides(_located(name, "memories"), "memory", split_overrides(overrides)["memory"])
+    dram, problems = resolve_dram(_validated(located, DramFile))
+    return _whole(located, dram, problems)
 
 
 def read(chip: str, workload: str, mapping: str | None = None, *, choose: Chooser,
@@ -212,7 +221,7 @@ def _located(name: str, kind: str) -> Located:
     if name in known:
         path = known[name]
     elif not _is_file(path):
-        what = kind.removesuffix("s")
+        what = "memory" if kind == "memories" else kind.removesuffix("s")
         if name and _holds(path.is_dir):
             raise SpecError([Fault(name, 0, 0, "", f"is a folder; name a {what} file")])
         raise SpecError([Fault(name, 0, 0, "", f"no {what} of that name and no such file",

@@ -1,0 +1,70 @@
+"""Where everything of a DRAM channel stands: one array of integers, a head, then sections of records.
+
+Times are the memory's clock cycles (a controller's ticks, where a command may start at half a clock). All distances are
+from the first cycle of one command to the first cycle of the other, worked out from a standard's table beforehand.
+"""
+
+from __future__ import annotations
+
+NEVER = -1
+FAR = 1 << 62
+"""Later than anything."""
+TURN_BITS = 24
+"""Bits of a request's order for its turn among those of one cycle; the cycle is above them."""
+
+# -- the head: what does not change -----------------------------------------------------------------------------------
+
+(UNITS, RANKS, GROUPS, BANKS, QUEUE, HIGH, LOW, PROTECT, CAP, CLOSED, TWO_BUSES, EDGES, SPLIT_ACT, SYNC,
+ LEN_ACT, LEN_PRE, LEN_RD, LEN_WR, LEN_REF, READ_LATENCY, WRITE_LATENCY,
+ ACT_RD, ACT_WR, ACT_PRE, ACT_ACT, PRE_ACT, RD_PRE, WR_PRE,
+ ACT_ACT_L, RD_RD_L, WR_WR_L, WR_RD_L,
+ ACT_ACT_S, FOUR_ACTS, RD_RD_S, WR_WR_S, RD_WR, WR_RD_S, PRE_PRE,
+ RD_RD_RANK, RD_WR_RANK, WR_RD_RANK, WR_WR_RANK,
+ ACT_REF, PRE_REF, ALL_PRE_ACT, REF_ACT, REF_PRE, REF_EVERY, REF_ONE, REF_ONE_ACT, REF_ONE_OTHER, ACT_REF_ONE, REF_ONE_REF_ONE,
+ ACT2_WITHIN, SYNC_READ, SYNC_WRITE,
+ # what does
+ NOW, COLUMN_BUS, ROW_BUS, SIDE, WAITING, WAITING_WRITES, FREE, ORDER, HELD, HELD_WRITES, ACTIVES,
+ NEXT_REF, DUE_FIRST, DUE_COUNT, NEXT_ONE, ACTIVATING, ACT2_BY, SYNCED_UNTIL, SYNCING,
+ RISING_UNIT, RISING_BANK, RISING_KIND, RISING_UNTIL, LATEST, BEST, BEST_AT, GIVEN,
+ N_ACT, N_PRE, N_PRE_REF, N_REF, N_RD, N_WR, LOG_ROOM, LOG_COUNT,
+ B_UNIT, B_GROUP, B_BANK, B_ENTRY, B_HELD, B_ACTIVE, B_DUE, B_LOG, HEAD) = range(101)
+"""``UNITS``: ranks of all pseudo-channels; ``RANKS`` of one share a data bus. ``HIGH``, ``LOW``: how many writes begin and end
+writing. ``PROTECT``: older hits of a row keep it open; younger ones
+do too until it was hit ``CAP`` times. ``CLOSED``: rows are closed
+when nothing waits for them. ``TWO_BUSES``: row and column commands have a bus each. ``EDGES``: a tick is half a clock; only
+precharges may start at its falling edge. ``SPLIT_ACT``: two commands activate, the second within ``ACT2_WITHIN``. ``SYNC``:
+the data clock is started by a command of its own, and runs on for ``SYNC_READ`` or ``SYNC_WRITE`` from a column command.
+``REF_EVERY``: cycles between refreshes (of one bank after another with ``REF_ONE``), 0: none. ``SIDE``: whether writes are
+served now. ``WAITING``: reads in their queue, and then writes in theirs; ``HELD``: how many banks either are for.
+``ACTIVES``: requests that a row was opened for. ``BEST``, ``BEST_AT``: the request that is to have the next command, and when;
+``GIVEN``: whether a command was given.
+"""
+
+# -- records ----------------------------------------------------------------------------------------------------------
+
+U_ACT, U_RD, U_WR, U_PRE, U_REF, U_REF_ONE, U_OPEN, U_ACTIVE, U_ACTS, U_ACT_AT, UNIT_WIDTH = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 13
+"""A rank of a pseudo-channel: from when on commands may come; open banks; requests that an activation was made for; how many
+activations there have been, and when the last four were.
+"""
+G_ACT, G_RD, G_WR, GROUP_WIDTH = range(4)
+(K_ROW, K_ACT, K_PRE, K_RD, K_WR, K_REF, K_ACTIVE, K_HITS, K_UNIT, K_GROUP, K_FIRST, K_FIRST_WRITE, K_LAST, K_LAST_WRITE,
+ K_HIT, K_HIT_WRITE, K_PLACE, K_PLACE_WRITE, K_ACTIVE_PLACE, BANK_WIDTH) = range(20)
+"""A bank: its open row (-1: none), from when on commands may come, the request that it was activated for (-1: none under
+way), how often its row was hit since, its rank and group; of the reads that wait for it, and then of the writes, the first,
+the last and the first for the open row (-1: none), and where it stands among the banks that some wait for.
+"""
+E_REQUEST, E_WRITE, E_BANK, E_ROW, E_COLUMN, E_ORDER, E_NEXT, E_BEFORE, ENTRY_WIDTH = range(9)
+"""A request in a queue; those of a bank hang together in order of arrival, which ``E_ORDER`` tells."""
+LOG_CYCLE, LOG_COMMAND, LOG_UNIT, LOG_BANK, LOG_ROW, LOG_COLUMN, LOG_WIDTH = range(7)
+
+ACT, ACT2, PRE, PRE_ALL, RD, WR, RDA, WRA, REF, REF_BANK, SYNC_RD, SYNC_WR = range(12)
+"""Commands."""
+
+# -- requests ---------------------------------------------------------------------------------------------------------
+
+Q_CHANNEL, Q_UNIT, Q_GROUP, Q_BANK, Q_ROW, Q_COLUMN, Q_WRITE, Q_WHEN, REQUEST_WIDTH = range(9)
+"""A request of a trace: its place, whether it writes, and the cycle before which it does not come. ``Q_GROUP`` and ``Q_BANK``
+count over the whole channel.
+"""
+A_ARRIVED, A_COMMAND, A_DONE, ANSWER_WIDTH = range(4)
+"""When it entered the queue, when its column command was given, and when its data had passed."""

@@ -1,0 +1,99 @@
+"""A trace of requests through the channels of a DRAM: in order into the queues, then as each controller will."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accelsim.kernels.dram_control import tick
+from accelsim.kernels.dram_layout import (
+    A_ARRIVED,
+    A_DONE,
+    ACTIVATING,
+    ACTIVES,
+    ANSWER_WIDTH,
+    FAR,
+    LATEST,
+    NEVER,
+    NEXT_REF,
+    NOW,
+    Q_CHANNEL,
+    Q_WHEN,
+    Q_WRITE,
+    QUEUE,
+    REF_EVERY,
+    REQUEST_WIDTH,
+    WAITING,
+)
+from accelsim.kernels.dram_queue import accept
+from accelsim.kernels.jit import INT, READ_1, WRITE_1, flat, kernel
+
+Ints = NDArray[np.int64]
+
+
+@kernel(INT(WRITE_1, INT, READ_1, INT, INT, INT, WRITE_1, WRITE_1))
+def replay(state: Ints, channels: int, requests: Ints, count: int, at_once: int, serial: int, answers: Ints, spare: Ints) -> int:
+    """Replay a trace to its end; returns the cycle in which the last data have passed.
+
+    ``state``: int64, ``channels`` of them one after another, as `dram_layout` says. ``requests``: int64[count x
+    REQUEST_WIDTH]. At most ``at_once`` enter in a cycle, in order: one whose queue is full holds up those behind it.
+    ``serial``: -1, or each waits for the data of the one before, and so many cycles more. ``answers``: int64[count x
+    ANSWER_WIDTH]. ``spare``: int64[channels], to work in. A request that enters in one cycle has its first command in the
+    next at the earliest.
+    """
+    width = state.shape[0] // channels
+    q, a, soonest = flat(requests), flat(answers), flat(spare)
+    for c in range(channels):
+        s = flat(state[c * width:])
+        soonest[c] = s[NEXT_REF] if s[REF_EVERY] else FAR
+    now, entered = 0, 0
+    while True:
+        # those that come in this cycle; what is given to them comes in the next
+        for _ in range(at_once):
+            if entered == count:
+                break
+            r = entered * REQUEST_WIDTH
+            s = flat(state[q[r + Q_CHANNEL] * width:])
+            if q[r + Q_WHEN] > now or s[WAITING + q[r + Q_WRITE]] >= s[QUEUE]:
+                break
+            if serial >= 0 and entered > 0:
+                before = a[(entered - 1) * ANSWER_WIDTH + A_DONE]
+                if before < 0 or before + serial > now:
+                    break
+            accept(s, q, r, entered, now)
+            a[entered * ANSWER_WIDTH + A_ARRIVED] = now
+            soonest[q[r + Q_CHANNEL]] = now + 1
+            entered += 1
+        waiting = 0
+        following = comes = FAR
+        for c in range(channels):
+            s = flat(state[c * width:])
+            if s[WAITING] + s[WAITING + 1] + s[ACTIVES] > 0 or s[ACTIVATING] >= 0:
+                waiting = 1
+            following = min(following, soonest[c])
+        if entered < count:
+            r = entered * REQUEST_WIDTH
+            s = flat(state[q[r + Q_CHANNEL] * width:])
+            if s[WAITING + q[r + Q_WRITE]] < s[QUEUE]:
+                comes = max(now + 1, q[r + Q_WHEN])
+                if serial >= 0 and entered > 0:
+                    before = a[(entered - 1) * ANSWER_WIDTH + A_DONE]
+                    comes = max(now + 1, before + serial) if before >= 0 else FAR
+                following = min(following, comes)
+        elif waiting == 0:
+            break
+        now = following
+        for c in range(channels):
+            if soonest[c] <= now:
+                # it may go on alone as long as no other does anything, nor a request comes
+                alone = comes
+                for other in range(channels):
+                    if other != c:
+                        alone = min(alone, soonest[other])
+                s = flat(state[c * width:])
+                soonest[c] = tick(s, a, now, alone)
+                now = max(now, s[NOW])
+    last = NEVER
+    for c in range(channels):
+        last = max(last, state[c * width + LATEST])
+    return int(last)

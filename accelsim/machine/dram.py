@@ -1,0 +1,181 @@
+"""A DRAM alone: a trace of addresses through its controllers, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accelsim.kernels import dram_layout as at
+from accelsim.kernels.dram_replay import replay as replay_kernel
+from accelsim.spec.dram import Dram, Page, Refresh
+from accelsim.spec.dramtrace import Trace
+
+Ints = NDArray[np.int64]
+
+COMMANDS = {at.ACT: "ACT", at.ACT2: "ACT2", at.PRE: "PRE", at.PRE_ALL: "PREab", at.RD: "RD", at.WR: "WR", at.RDA: "RDA",
+            at.WRA: "WRA", at.REF: "REFab", at.REF_BANK: "REFpb", at.SYNC_RD: "CAS_RD", at.SYNC_WR: "CAS_WR"}
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that was given: in which cycle, to which place; -1 where it has none."""
+
+    cycle: int
+    name: str
+    channel: int
+    pseudo_channel: int
+    rank: int
+    bank_group: int
+    bank: int
+    row: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came of a trace. ``arrived``, ``commanded``, ``done``: int64[n], when each request entered its queue, had its column
+    command, and its data had passed. ``precharges``: those made for a request. ``log``: all commands, where asked for.
+    """
+
+    cycles: int
+    arrived: Ints
+    commanded: Ints
+    done: Ints
+    activates: int
+    precharges: int
+    refresh_precharges: int
+    refreshes: int
+    reads: int
+    writes: int
+    log: tuple[Command, ...]
+
+
+def places(dram: Dram, addresses: Ints) -> dict[str, Ints]:
+    """The field values of addresses, each int64[n]; bits beyond the memory are left out, so that it repeats."""
+    rest = addresses // dram.burst_bytes
+    found: dict[str, Ints] = {field: np.zeros(len(addresses), dtype=np.int64) for field in dram.counts}
+    have = dict.fromkeys(dram.counts, 0)
+    for field, bits in dram.mapping:
+        found[field] |= (rest & ((1 << bits) - 1)) << have[field]
+        have[field] += bits
+        rest = rest >> bits
+    return found
+
+
+def replay(dram: Dram, trace: Trace, *, at_once: int = 1, serial: int | None = None, log: bool = False) -> Replay:
+    """Run a trace to its end.
+
+    ``at_once``: requests that may enter in a cycle. ``serial``: each waits for the data of the one before and so many cycles.
+    """
+    count = len(trace.addresses)
+    requests = _requests(dram, trace)
+    room = 8 * count + 64 if log else 0
+    one = _channel(dram, room)
+    channels = dram.counts["channel"]
+    state: Ints = np.tile(one, channels)
+    answers: Ints = np.full(count * at.ANSWER_WIDTH, at.NEVER, dtype=np.int64)
+    cycles = replay_kernel(state, channels, requests.ravel(), count, at_once, -1 if serial is None else serial, answers,
+                           np.zeros(channels, dtype=np.int64))
+    heads = state.reshape(channels, -1)
+    told = answers.reshape(count, at.ANSWER_WIDTH)
+    activates, precharges, for_refresh, refreshes, reads, writes = (
+        int(heads[:, field].sum()) for field in (at.N_ACT, at.N_PRE, at.N_PRE_REF, at.N_REF, at.N_RD, at.N_WR))
+    return Replay(cycles, told[:, at.A_ARRIVED], told[:, at.A_COMMAND], told[:, at.A_DONE], activates, precharges, for_refresh,
+                  refreshes, reads, writes, tuple(_commands(dram, heads)) if log else ())
+
+
+def _requests(dram: Dram, trace: Trace) -> Ints:
+    place = places(dram, trace.addresses)
+    counts = dram.counts
+    unit = place["pseudo_channel"] * counts["rank"] + place["rank"]
+    group = unit * counts["bank_group"] + place["bank_group"]
+    rows: Ints = np.empty((len(trace.addresses), at.REQUEST_WIDTH), dtype=np.int64)
+    rows[:, at.Q_CHANNEL], rows[:, at.Q_UNIT], rows[:, at.Q_GROUP] = place["channel"], unit, group
+    rows[:, at.Q_BANK] = group * counts["bank"] + place["bank"]
+    rows[:, at.Q_ROW], rows[:, at.Q_COLUMN] = place["row"], place["column"]
+    rows[:, at.Q_WRITE], rows[:, at.Q_WHEN] = trace.writes, trace.when
+    return rows
+
+
+def distances(dram: Dram) -> dict[int, int]:
+    """Cycles from the first of one command to the first of the next, by the head's fields.
+
+    JEDEC counts from a command's last cycle where it has several, and so a longer first one adds to, a longer second one takes
+    from, the distance between their first cycles. Data follow a write after CWL, a read after CL.
+    """
+    t, c = dram.timing, dram.commands
+    act, pre, read, write, ref = c.ACT, c.PRE, c.RD, c.WR, c.REF
+    written = t.CWL + t.BL
+    return {
+        at.ACT_RD: t.tRCDRD + act - read, at.ACT_WR: t.tRCDWR + act - write, at.ACT_PRE: t.tRAS + act - pre,
+        at.ACT_ACT: t.tRC, at.PRE_ACT: t.tRP + pre - act, at.RD_PRE: t.tRTP + read - pre,
+        at.WR_PRE: written + t.tWR + write - pre, at.ACT_ACT_L: t.tRRD_L, at.RD_RD_L: t.tCCD_L, at.WR_WR_L: t.tCCD_L,
+        at.WR_RD_L: t.CWL + t.BL_long + t.tWTR_L + write - read, at.ACT_ACT_S: t.tRRD_S, at.FOUR_ACTS: t.tFAW,
+        at.RD_RD_S: max(t.tCCD_S, t.BL), at.WR_WR_S: max(t.tCCD_S, t.BL), at.RD_WR: t.tRTW + read - write,
+        at.WR_RD_S: written + t.tWTR_S + write - read, at.PRE_PRE: max(t.tPPD, pre),
+        at.RD_RD_RANK: t.BL + t.tRTRS, at.RD_WR_RANK: max(t.CL + t.BL + t.tRTRS - t.CWL, 1),
+        at.WR_RD_RANK: max(written + t.tRTRS - t.CL, 1), at.WR_WR_RANK: t.BL + t.tRTRS,
+        at.ACT_REF: t.tRC + act - ref, at.PRE_REF: t.tRP + pre - ref, at.ALL_PRE_ACT: t.tRPab + pre - act,
+        at.REF_ACT: t.tRFC + ref - act, at.REF_PRE: t.tRFC, at.REF_ONE_ACT: t.tRFCpb + ref - act,
+        at.REF_ONE_OTHER: t.tRREFD + ref - act, at.ACT_REF_ONE: t.tRRD_S + act - ref, at.REF_ONE_REF_ONE: t.tpbR2pbR,
+        at.ACT2_WITHIN: t.tAAD, at.SYNC_READ: t.CL + t.BL + t.tWCKPST, at.SYNC_WRITE: written + t.tWCKPST,
+        at.READ_LATENCY: t.CL + t.BL, at.WRITE_LATENCY: written,
+    }
+
+
+def _channel(dram: Dram, log: int) -> Ints:
+    """A channel at its beginning; ``log``: commands to write down."""
+    counts, commands, controller = dram.counts, dram.commands, dram.controller
+    units = counts["pseudo_channel"] * counts["rank"]
+    groups, banks = units * counts["bank_group"], units * counts["bank_group"] * counts["bank"]
+    entries = 2 * controller.queue + banks + 1
+    sections = ((at.B_UNIT, units * at.UNIT_WIDTH), (at.B_GROUP, groups * at.GROUP_WIDTH), (at.B_BANK, banks * at.BANK_WIDTH),
+                (at.B_ENTRY, entries * at.ENTRY_WIDTH), (at.B_HELD, 2 * banks), (at.B_ACTIVE, banks), (at.B_DUE, banks),
+                (at.B_LOG, log * at.LOG_WIDTH))
+    s: Ints = np.zeros(at.HEAD + sum(length for _, length in sections), dtype=np.int64)
+    place = at.HEAD
+    for base, length in sections:
+        s[base] = place
+        place += length
+    for field, value in distances(dram).items():
+        s[field] = value
+    one = controller.refresh is Refresh.PER_BANK
+    every = {Refresh.NONE: 0, Refresh.ALL_BANK: dram.timing.tREFI, Refresh.PER_BANK: dram.timing.tREFIpb}[controller.refresh]
+    for field, value in (
+            (at.UNITS, units), (at.RANKS, counts["rank"]), (at.GROUPS, counts["bank_group"]), (at.BANKS, counts["bank"]),
+            (at.QUEUE, controller.queue), (at.HIGH, controller.write_high), (at.LOW, controller.write_low),
+            (at.PROTECT, controller.protect_hits), (at.CAP, controller.row_hit_cap),
+            (at.CLOSED, controller.page is Page.CLOSED), (at.TWO_BUSES, commands.two_buses), (at.EDGES, commands.half_clock),
+            (at.SPLIT_ACT, commands.split_activate), (at.SYNC, commands.wck), (at.LEN_ACT, commands.ACT),
+            (at.LEN_PRE, commands.PRE), (at.LEN_RD, commands.RD), (at.LEN_WR, commands.WR), (at.LEN_REF, commands.REF),
+            (at.REF_EVERY, every), (at.REF_ONE, one), (at.NEXT_REF, every), (at.LOG_ROOM, log)):
+        s[field] = value
+    for field in (at.ACTIVATING, at.SYNCING, at.RISING_UNIT, at.RISING_BANK, at.RISING_UNTIL, at.LATEST):
+        s[field] = at.NEVER
+    _table(s, at.B_UNIT, units, at.UNIT_WIDTH)[:, at.U_ACT_AT:] = -dram.timing.tFAW
+    table = _table(s, at.B_BANK, banks, at.BANK_WIDTH)
+    table[:, [at.K_ROW, at.K_ACTIVE, at.K_FIRST, at.K_FIRST_WRITE, at.K_LAST, at.K_LAST_WRITE, at.K_HIT,
+              at.K_HIT_WRITE]] = at.NEVER
+    table[:, at.K_UNIT] = np.arange(banks) // (counts["bank_group"] * counts["bank"])
+    table[:, at.K_GROUP] = np.arange(banks) // counts["bank"]
+    queue = _table(s, at.B_ENTRY, entries, at.ENTRY_WIDTH)
+    queue[:, at.E_NEXT] = np.arange(1, entries + 1)
+    return s
+
+
+def _table(s: Ints, base: int, count: int, width: int) -> Ints:
+    return s[s[base]:s[base] + count * width].reshape(count, width)
+
+
+def _commands(dram: Dram, heads: Ints) -> list[Command]:
+    counts = dram.counts
+    found = []
+    for channel, s in enumerate(heads):
+        for cycle, command, unit, bank, row, column in _table(s, at.B_LOG, int(s[at.LOG_COUNT]), at.LOG_WIDTH).tolist():
+            pseudo, rank = divmod(unit, counts["rank"])
+            group, own = divmod(bank, counts["bank"]) if bank >= 0 else (-1, -1)
+            found.append(Command(cycle, COMMANDS[command], channel, pseudo, rank,
+                                 group % counts["bank_group"] if group >= 0 else -1, own, row, column))
+    return sorted(found, key=lambda one: one.cycle)
