@@ -111,11 +111,11 @@ def check_packages() -> Finding:
 
 
 def check_files() -> Finding:
-    """Are the shipped chips and workloads there, and valid?"""
+    """Are the shipped chips, memories and workloads there, and valid?"""
     from accelsim.errors import SpecError
-    from accelsim.spec.read import read_chip, read_workload, shipped
+    from accelsim.spec.read import read_chip, read_memory, read_workload, shipped
     wrong, counts = [], []
-    for kind, read in (("chips", read_chip), ("workloads", read_workload)):
+    for kind, read in (("chips", read_chip), ("memories", read_memory), ("workloads", read_workload)):
         names = shipped(kind)
         counts.append(f"{len(names)} {kind}")
         for name in names:
@@ -125,7 +125,7 @@ def check_files() -> Finding:
                 wrong.append(f"{name}: {error.faults[0]}")
         if not names:
             wrong.append(f"no shipped {kind}")
-    return Finding(Status.FAILED, "\n".join(wrong), REINSTALL) if wrong else ok(f"{' and '.join(counts)}, all valid")
+    return Finding(Status.FAILED, "\n".join(wrong), REINSTALL) if wrong else ok(f"{', '.join(counts)}, all valid")
 
 
 def check_cache() -> Finding:
