@@ -46,7 +46,10 @@ U_ACT, U_RD, U_WR, U_PRE, U_REF, U_REF_ONE, U_OPEN, U_ACTIVE, U_ACTS, U_ACT_AT, 
 """A rank of a pseudo-channel: from when on commands may come; open banks; requests that an activation was made for; how many
 activations there have been, and when the last four were.
 """
-G_ACT, G_RD, G_WR, GROUP_WIDTH = range(4)
+G_ACT, G_RD, G_WR, G_COLUMN_FROM, G_ACT_FROM, G_PRE_FROM, GROUP_WIDTH = range(7)
+"""A bank group: from when on commands may come; and, worked out whenever a command is chosen, from when on the group, its rank
+and the buses together allow column commands of the side that is served, activations and precharges.
+"""
 (K_ROW, K_ACT, K_PRE, K_RD, K_WR, K_REF, K_ACTIVE, K_HITS, K_UNIT, K_GROUP, K_FIRST, K_FIRST_WRITE, K_LAST, K_LAST_WRITE,
  K_HIT, K_HIT_WRITE, K_PLACE, K_PLACE_WRITE, K_ACTIVE_PLACE, BANK_WIDTH) = range(20)
 """A bank: its open row (-1: none), from when on commands may come, the request that it was activated for (-1: none under
@@ -66,5 +69,7 @@ Q_CHANNEL, Q_UNIT, Q_GROUP, Q_BANK, Q_ROW, Q_COLUMN, Q_WRITE, Q_WHEN, REQUEST_WI
 """A request of a trace: its place, whether it writes, and the cycle before which it does not come. ``Q_GROUP`` and ``Q_BANK``
 count over the whole channel.
 """
+F_BITS, F_WEIGHTS, F_WIDTH = 0, 1, 7
+"""A field of an address: its bits, and how much each of them adds to ``Q_CHANNEL`` and those behind it up to ``Q_COLUMN``."""
 A_ARRIVED, A_COMMAND, A_DONE, ANSWER_WIDTH = range(4)
 """When it entered the queue, when its column command was given, and when its data had passed."""

@@ -12,6 +12,9 @@ from accelsim.kernels.dram_layout import (
     ACTIVATING,
     ACTIVES,
     ANSWER_WIDTH,
+    F_BITS,
+    F_WEIGHTS,
+    F_WIDTH,
     FAR,
     LATEST,
     NEVER,
@@ -26,7 +29,7 @@ from accelsim.kernels.dram_layout import (
     WAITING,
 )
 from accelsim.kernels.dram_queue import accept
-from accelsim.kernels.jit import INT, READ_1, WRITE_1, flat, kernel
+from accelsim.kernels.jit import INT, READ_1, READ_2, WRITE_1, WRITE_2, flat, kernel
 
 Ints = NDArray[np.int64]
 
@@ -97,3 +100,23 @@ def replay(state: Ints, channels: int, requests: Ints, count: int, at_once: int,
     for c in range(channels):
         last = max(last, state[c * width + LATEST])
     return int(last)
+
+
+@kernel(INT(READ_1, READ_1, READ_1, READ_2, INT, WRITE_2))
+def place_requests(addresses: Ints, writes: Ints, when: Ints, fields: Ints, burst: int, rows: Ints) -> int:
+    """Write the requests of a trace: where each address lies; returns how many they are.
+
+    ``addresses``, ``writes``, ``when``: int64[n]. ``fields``: int64[f, F_WIDTH], from the lowest bits of an address up, above the
+    ``burst`` bytes of a column. ``rows``: int64[n, REQUEST_WIDTH].
+    """
+    for i in range(addresses.shape[0]):
+        rest = addresses[i] // burst
+        for column in range(REQUEST_WIDTH):
+            rows[i, column] = 0
+        rows[i, Q_WRITE], rows[i, Q_WHEN] = writes[i], when[i]
+        for f in range(fields.shape[0]):
+            value = rest & ((1 << fields[f, F_BITS]) - 1)
+            rest = rest >> fields[f, F_BITS]
+            for j in range(F_WIDTH - F_WEIGHTS):
+                rows[i, Q_CHANNEL + j] += value * fields[f, F_WEIGHTS + j]
+    return int(addresses.shape[0])

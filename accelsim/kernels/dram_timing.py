@@ -23,7 +23,6 @@ from accelsim.kernels.dram_layout import (
     BANK_WIDTH,
     BANKS,
     COLUMN_BUS,
-    FOUR_ACTS,
     G_ACT,
     G_RD,
     G_WR,
@@ -132,15 +131,6 @@ def column_from(s: Ints, unit: int, group: int, bank: int, write: int) -> int:
     if write:
         return int(max(s[k + K_WR], s[g + G_WR], s[u + U_WR], s[COLUMN_BUS]))
     return int(max(s[k + K_RD], s[g + G_RD], s[u + U_RD], s[COLUMN_BUS]))
-
-
-@small_part
-def activate_from(s: Ints, unit: int, group: int, bank: int) -> int:
-    """From when on a closed bank may be activated: no more than four activations of a rank in a window."""
-    u, g = s[B_UNIT] + unit * UNIT_WIDTH, s[B_GROUP] + group * GROUP_WIDTH
-    k = s[B_BANK] + bank * BANK_WIDTH
-    fourth = s[u + U_ACT_AT + (s[u + U_ACTS] & 3)] + s[FOUR_ACTS]
-    return int(max(s[k + K_ACT], s[g + G_ACT], s[u + U_ACT], s[ROW_BUS], fourth))
 
 
 @small_part

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels import dram_layout as at
+from accelsim.kernels.dram_replay import place_requests
 from accelsim.kernels.dram_replay import replay as replay_kernel
 from accelsim.spec.dram import Dram, Page, Refresh
 from accelsim.spec.dramtrace import Trace
@@ -87,15 +88,20 @@ def replay(dram: Dram, trace: Trace, *, at_once: int = 1, serial: int | None = N
 
 
 def _requests(dram: Dram, trace: Trace) -> Ints:
-    place = places(dram, trace.addresses)
-    counts = dram.counts
-    unit = place["pseudo_channel"] * counts["rank"] + place["rank"]
-    group = unit * counts["bank_group"] + place["bank_group"]
+    """Where each request goes: units, groups and banks are counted over the whole channel."""
+    ranks, groups, banks = dram.counts["rank"], dram.counts["bank_group"], dram.counts["bank"]
+    weights = {  # what one of a field is in channels, units, groups, banks, rows and columns
+        "channel": (1, 0, 0, 0, 0, 0), "pseudo_channel": (0, ranks, ranks * groups, ranks * groups * banks, 0, 0),
+        "rank": (0, 1, groups, groups * banks, 0, 0), "bank_group": (0, 0, 1, banks, 0, 0), "bank": (0, 0, 0, 1, 0, 0),
+        "row": (0, 0, 0, 0, 1, 0), "column": (0, 0, 0, 0, 0, 1)}
+    have = dict.fromkeys(dram.counts, 0)
+    fields: Ints = np.zeros((len(dram.mapping), at.F_WIDTH), dtype=np.int64)
+    for row, (field, bits) in zip(fields, dram.mapping, strict=True):
+        row[at.F_BITS], row[at.F_WEIGHTS:] = bits, np.array(weights[field], dtype=np.int64) << have[field]
+        have[field] += bits
     rows: Ints = np.empty((len(trace.addresses), at.REQUEST_WIDTH), dtype=np.int64)
-    rows[:, at.Q_CHANNEL], rows[:, at.Q_UNIT], rows[:, at.Q_GROUP] = place["channel"], unit, group
-    rows[:, at.Q_BANK] = group * counts["bank"] + place["bank"]
-    rows[:, at.Q_ROW], rows[:, at.Q_COLUMN] = place["row"], place["column"]
-    rows[:, at.Q_WRITE], rows[:, at.Q_WHEN] = trace.writes, trace.when
+    place_requests(np.ascontiguousarray(trace.addresses), trace.writes.astype(np.int64), np.ascontiguousarray(trace.when), fields,
+                   dram.burst_bytes, rows)
     return rows
 
 
