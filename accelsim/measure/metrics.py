@@ -32,6 +32,9 @@ METRICS: tuple[Metric, ...] = (
            "sum of stalls = array lanes x cycles - busy - idle"),
     Metric("phases", "lane-cycles", RUN, "The same stalls by phase: before a lane's first step, between steps, after its last.",
            "start + steady + finish = sum of stalls"),
+    Metric("fill_drain", "lane-cycles", RUN, "The stall cause array_fill_drain by what filled or emptied: preload of stationary "
+           "words, skew (and pipeline depth) of the array, results that were stationary and left.",
+           "preload + skew + results = stalls.array_fill_drain"),
     Metric("pe_cycles", "PE-cycles", RUN, "What each PE did with each cycle: useful MACs, shape (a running step does not use "
            "it), ports (a running step waited for its operand or result port), fill_drain, stalled, idle.",
            "useful + shape + ports + fill_drain + stalled + idle = PEs x cycles"),

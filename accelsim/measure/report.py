@@ -52,6 +52,21 @@ class OperatorReport:
         return sum(lane.busy_cycles for lane in arrays) / max(1, len(arrays) * self.cycles)
 
 
+    @property
+    def fill_drain(self) -> dict[str, int]:
+        """The cycles of the stall cause `array_fill_drain` by what filled or emptied; they add up to it.
+
+        Stationary words that came in (preload), the array's skew and pipeline depth (skew), stationary results that left
+        (results).
+        """
+        found = {"preload": 0, "skew": 0, "results": 0}
+        for (cause, where, _), cycles in self.culprits.items():
+            if cause == StallCause.ARRAY_FILL_DRAIN.code:
+                part = where.rpartition(".")[2]
+                found[part if part in found else "skew"] += cycles
+        return found
+
+
 def measure(case: Case, timeline: Timeline, estimate: Estimate) -> OperatorReport:
     """The verb `measure`: a timeline's numbers, checked against the laws of conservation and the estimate's bounds.
 

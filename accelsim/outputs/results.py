@@ -36,6 +36,7 @@ def operator_json(one: OperatorReport) -> Json:
         "name": one.name, "operator": one.kind, "repeat": one.repeat, "cycles": one.cycles, "time_s": one.time_s,
         "utilization": one.utilization, "macs": one.macs, "busy": one.busy, "stalls": stalls_json(one.stalls),
         "phases": {f"{phase.code}_cycles": cycles for phase, cycles in one.phases.items()},
+        "fill_drain": {f"{part}_cycles": cycles for part, cycles in one.fill_drain.items()},
         "pe_cycles": {name: getattr(one.pe_cycles, name)
                       for name in ("useful", "shape", "ports", "fill_drain", "stalled", "idle")},
         "levels": {level: {tensor: traffic_json(traffic) for tensor, traffic in tensors.items()}

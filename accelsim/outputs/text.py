@@ -32,7 +32,8 @@ def operator_summary(one: OperatorReport, report: RunReport) -> str:
     lines += headline(one.cycles, one.time_s, one.utilization, one.macs)
     arrays = [lane for lane in one.lanes.values() if lane.kind.value == "array"]
     lines.append(f"bound by       {one.bound_by}{_busy_note(one)}")
-    lines += ["", *stall_lines(one.stalls, one.cycles * len(arrays), one.busy, sum(lane.idle_cycles for lane in arrays))]
+    lines += ["", *stall_lines(one.stalls, one.cycles * len(arrays), one.busy, sum(lane.idle_cycles for lane in arrays),
+                               one.fill_drain)]
     lines += ["", *traffic_lines(one.case, one.levels)]
     lines += ["", "advice"]
     lines += [line for advice in one.advice for line in advice_lines(advice.cycles, advice.text)] or [
@@ -64,11 +65,14 @@ def headline(cycles: int, time_s: float, utilization: float, macs: int) -> list[
             f"utilization    {utilization:.1%} of peak  ({grouped(macs)} MACs)"]
 
 
-def stall_lines(stalls: Mapping[StallCause, int], total: int, busy: float, idle: float) -> list[str]:
-    """Array lanes: busy, each cause, idle; they add up to the lane-cycles of the run."""
+def stall_lines(stalls: Mapping[StallCause, int], total: int, busy: float, idle: float,
+                fill_drain: Mapping[str, int] | None = None) -> list[str]:
+    """Array lanes: busy, each cause, idle; they add up to the lane-cycles of the run. ``fill_drain``: that cause's parts."""
     lines = [f"array lanes    {'lane-cycles':>16}  share", f"  {'busy':<18} {grouped(round(busy * total)):>10}  {busy:6.1%}"]
     for cause, cycles in sorted(stalls.items(), key=lambda item: (-item[1], item[0].code)):
         lines.append(f"  {cause.code:<18} {grouped(cycles):>10}  {cycles / max(1, total):6.1%}")
+        if cause is StallCause.ARRAY_FILL_DRAIN and fill_drain is not None:
+            lines[-1] += f"  {', '.join(f'{part} {grouped(own)}' for part, own in fill_drain.items() if own)}"
     if idle:
         lines.append(f"  {'idle':<18} {grouped(round(idle)):>10}  {idle / max(1, total):6.1%}")
     return lines
