@@ -28,13 +28,14 @@ def report(held: str, folds: str, streamed: str, columns: str, rows: str, buffer
 @pytest.mark.parametrize(("arguments", "preload", "skew", "results"), [
     (("B", "k*", "m*", "n3", "k2"), 3 * 2, 3 * 3, 0),       # every fold is loaded and emptied before the next
     (("B", "k*", "m*", "n3", "k2", 2), 2, 3, 0),            # only the first preload and the last skew show
-    (("C", "m*", "k*", "n3", "m2"), 0, 3 * 3, 3 * 2),       # every fold's results leave before the next
+    (("C", "m*", "k*", "n3", "m2"), 0, 3 * 3, 2),           # the last results leave; earlier ones held the slot: writeback
 ])
 def test_parts_by_hand(arguments: tuple[str, str, str, str, str], preload: int, skew: int, results: int) -> None:
     found = report(*arguments)
     assert found.fill_drain == {"preload": preload, "skew": skew, "results": results}
     assert sum(found.fill_drain.values()) == found.stalls[StallCause.ARRAY_FILL_DRAIN]
-    assert found.cycles == 12 + preload + skew + results
+    assert found.cycles == 12 + preload + skew + results + found.stalls.get(StallCause.WRITEBACK, 0)
+    assert found.stalls.get(StallCause.WRITEBACK, 0) == (2 * 2 if results else 0)
 
 
 def test_the_summary_tells_them_behind_their_cause() -> None:
