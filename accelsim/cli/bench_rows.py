@@ -165,6 +165,16 @@ def estimates(workload: str, orders: tuple[str, str, str]) -> Callable[[], int]:
     return lambda: len(estimator.estimate(bounds, traffic=False).cycles)
 
 
+def requests(pattern: str) -> Callable[[], int]:
+    """Requests of a pattern on one channel of DDR4-2400, refresh on."""
+    from accelsim.machine.dram import replay
+    from accelsim.spec.dramtrace import read_trace
+    from accelsim.spec.read import read_memory
+    memory = read_memory("ddr4-2400")
+    trace = read_trace(pattern, memory)
+    return lambda: len(replay(memory, trace).done)
+
+
 ROWS: tuple[Row, ...] = (
     Command("help", "`accelsim --help`", ("--help",)),
     Command("small-run", "a small run, kernels compiled before: 8 x 8 x 8 GEMM on `toy`", ("run", "toy", "gemm:m=8,n=8,k=8")),
@@ -180,6 +190,8 @@ ROWS: tuple[Row, ...] = (
            f"fast-forward: GEMM {side} x {side} x {side} on {'two' if levels == 2 else 'three'} levels, bound by "
            f"{'DRAM' if slow else 'the array'}", "runs/s", partial(forward, side, levels, slow=slow))
       for side, levels in ((2048, 2), (16384, 2), (16384, 3)) for slow in (False, True)),
+    Work("dram-stream", "`accelsim dram ddr4-2400`: reads one after another", "requests/s", partial(requests, "stream:n=300000")),
+    Work("dram-random", "the same: two reads and a write, anywhere", "requests/s", partial(requests, "random:n=300000,writes=3")),
     Work("batch-gemm", "batch estimate: GEMM 512 x 512 x 512 on three levels", "mappings/s",
          partial(estimates, "gemm:m=512,n=512,k=512", ("kmn", "mkn", "mnk"))),
     Work("batch-conv", "batch estimate: a convolution of 7 loops on three levels", "mappings/s",
