@@ -11,6 +11,7 @@ import numpy as np
 
 from accelsim.cli.commands import write_text
 from accelsim.cli.compiling import compiling
+from accelsim.cli.progress import Progress
 from accelsim.outputs import results
 from accelsim.spec.dram import Dram
 from accelsim.spec.dramtrace import Trace, read_trace
@@ -27,7 +28,9 @@ def dram(technology: str, trace: str, overrides: tuple[str, ...], at_once: int, 
     asked = read_trace(trace, memory)
     with compiling():
         from accelsim.machine.dram import Replay, replay
-    found: Replay = replay(memory, asked, at_once=at_once, serial=0 if serial else None, log=commands_file is not None)
+    with Progress() as told:
+        found: Replay = replay(memory, asked, at_once=at_once, serial=0 if serial else None, log=commands_file is not None,
+                               progress=lambda entered: told.tell("requests", entered, len(asked.addresses)))
     if requests_file is not None:
         rows = zip(np.where(asked.writes, "W", "R").tolist(), asked.addresses.tolist(), found.arrived.tolist(),
                    found.commanded.tolist(), found.done.tolist(), strict=True)

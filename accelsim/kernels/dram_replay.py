@@ -16,8 +16,6 @@ from accelsim.kernels.dram_layout import (
     F_WEIGHTS,
     F_WIDTH,
     FAR,
-    LATEST,
-    NEVER,
     NEXT_REF,
     NOW,
     Q_CHANNEL,
@@ -34,23 +32,30 @@ from accelsim.kernels.jit import INT, READ_1, READ_2, WRITE_1, WRITE_2, flat, ke
 Ints = NDArray[np.int64]
 
 
-@kernel(INT(WRITE_1, INT, READ_1, INT, INT, INT, WRITE_1, WRITE_1))
-def replay(state: Ints, channels: int, requests: Ints, count: int, at_once: int, serial: int, answers: Ints, spare: Ints) -> int:
-    """Replay a trace to its end; returns the cycle in which the last data have passed.
+CLOCK, ENTERED, SOONEST = range(3)
+"""Where a replay stands: its cycle, how many requests have entered, and, of each channel, the next cycle to look at."""
+
+
+@kernel(INT(WRITE_1, INT, READ_1, INT, INT, INT, INT, WRITE_1, WRITE_1))
+def replay(state: Ints, channels: int, requests: Ints, count: int, at_once: int, serial: int, most: int, answers: Ints,
+           stand: Ints) -> int:
+    """Replay a trace until ``most`` of its requests have entered, or to its end; returns 1 at the end. Called again, it goes on.
 
     ``state``: int64, ``channels`` of them one after another, as `dram_layout` says. ``requests``: int64[count x
     REQUEST_WIDTH]. At most ``at_once`` enter in a cycle, in order: one whose queue is full holds up those behind it.
     ``serial``: -1, or each waits for the data of the one before, and so many cycles more. ``answers``: int64[count x
-    ANSWER_WIDTH]. ``spare``: int64[channels], to work in. A request that enters in one cycle has its first command in the
-    next at the earliest.
+    ANSWER_WIDTH]. ``stand``: int64[SOONEST + channels], 0 at first. A request that enters in one cycle has its first command
+    in the next at the earliest.
     """
     width = state.shape[0] // channels
-    q, a, soonest = flat(requests), flat(answers), flat(spare)
+    q, a, soonest = flat(requests), flat(answers), flat(stand[SOONEST:])
+    now, entered = stand[CLOCK], stand[ENTERED]
     for c in range(channels):
         s = flat(state[c * width:])
-        soonest[c] = s[NEXT_REF] if s[REF_EVERY] else FAR
-    now, entered = 0, 0
-    while True:
+        if entered == 0:
+            soonest[c] = s[NEXT_REF] if s[REF_EVERY] else FAR
+    ended = 0
+    while entered < most or entered == count:
         # those that come in this cycle; what is given to them comes in the next
         for _ in range(at_once):
             if entered == count:
@@ -84,6 +89,7 @@ def replay(state: Ints, channels: int, requests: Ints, count: int, at_once: int,
                     comes = max(now + 1, before + serial) if before >= 0 else FAR
                 following = min(following, comes)
         elif waiting == 0:
+            ended = 1
             break
         now = following
         for c in range(channels):
@@ -96,10 +102,8 @@ def replay(state: Ints, channels: int, requests: Ints, count: int, at_once: int,
                 s = flat(state[c * width:])
                 soonest[c] = tick(s, a, now, alone)
                 now = max(now, s[NOW])
-    last = NEVER
-    for c in range(channels):
-        last = max(last, state[c * width + LATEST])
-    return int(last)
+    stand[CLOCK], stand[ENTERED] = now, entered
+    return ended
 
 
 @kernel(INT(READ_1, READ_1, READ_1, READ_2, INT, WRITE_2))

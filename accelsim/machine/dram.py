@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels import dram_layout as at
-from accelsim.kernels.dram_replay import place_requests
+from accelsim.kernels.dram_replay import ENTERED, SOONEST, place_requests
 from accelsim.kernels.dram_replay import replay as replay_kernel
 from accelsim.spec.dram import Dram, Page, Refresh
 from accelsim.spec.dramtrace import Trace
@@ -65,21 +66,34 @@ def places(dram: Dram, addresses: Ints) -> dict[str, Ints]:
     return found
 
 
-def replay(dram: Dram, trace: Trace, *, at_once: int = 1, serial: int | None = None, log: bool = False) -> Replay:
+PIECE = 1 << 18
+"""Requests between two looks at whether somebody wants to know, or to stop."""
+
+
+def replay(dram: Dram, trace: Trace, *, at_once: int = 1, serial: int | None = None, log: bool = False,
+           progress: Callable[[int], None] | None = None) -> Replay:
     """Run a trace to its end.
 
     ``at_once``: requests that may enter in a cycle. ``serial``: each waits for the data of the one before and so many cycles.
+    ``progress`` is told how many have entered.
     """
     count = len(trace.addresses)
-    requests = _requests(dram, trace)
-    room = 8 * count + 64 if log else 0
-    one = _channel(dram, room)
+    requests = _requests(dram, trace).ravel()
     channels = dram.counts["channel"]
-    state: Ints = np.tile(one, channels)
-    answers: Ints = np.full(count * at.ANSWER_WIDTH, at.NEVER, dtype=np.int64)
-    cycles = replay_kernel(state, channels, requests.ravel(), count, at_once, -1 if serial is None else serial, answers,
-                           np.zeros(channels, dtype=np.int64))
-    heads = state.reshape(channels, -1)
+    room = 4 * count + 64 if log else 0
+    while True:
+        state: Ints = np.tile(_channel(dram, room), channels)
+        answers: Ints = np.full(count * at.ANSWER_WIDTH, at.NEVER, dtype=np.int64)
+        stand: Ints = np.zeros(SOONEST + channels, dtype=np.int64)
+        while not replay_kernel(state, channels, requests, count, at_once, -1 if serial is None else serial,
+                                int(stand[ENTERED]) + PIECE, answers, stand):
+            if progress is not None:
+                progress(int(stand[ENTERED]))
+        heads = state.reshape(channels, -1)
+        if not log or int(heads[:, at.LOG_COUNT].max()) < room:
+            break
+        room *= 4  # long waits with refreshes in them: more commands than were thought of
+    cycles = int(heads[:, at.LATEST].max())
     told = answers.reshape(count, at.ANSWER_WIDTH)
     activates, precharges, for_refresh, refreshes, reads, writes = (
         int(heads[:, field].sum()) for field in (at.N_ACT, at.N_PRE, at.N_PRE_REF, at.N_REF, at.N_RD, at.N_WR))

@@ -93,6 +93,26 @@ def test_every_command_is_allowed_and_every_request_served(data: st.DataObject) 
     assert found.reads + found.writes == len(trace.addresses)
 
 
+def test_a_replay_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    dram = read_memory("ddr4-2400")
+    requests = trace_of([(i % 3 == 2, i * 7919 * 64 % (1 << 30)) for i in range(120)], every=5)
+    whole = replay(dram, requests, log=True)
+    seen: list[int] = []
+    monkeypatch.setattr("accelsim.machine.dram.PIECE", 7)
+    pieces = replay(dram, requests, log=True, progress=seen.append)
+    assert pieces.log == whole.log
+    assert (pieces.done == whole.done).all()
+    assert seen[:3] == [7, 14, 21]
+
+
+def test_no_command_is_lost_where_a_trace_waits_long() -> None:
+    """Two requests and two hundred refreshes between them."""
+    dram = read_memory("ddr4-2400")
+    found = replay(dram, trace_of([(False, 0), (False, 64)], every=200 * dram.timing.tREFI), log=True)
+    assert sum(one.name == "REFab" for one in found.log) == found.refreshes in {199, 200}
+    assert not list(broken(dram, found.log[-40:]))
+
+
 def test_the_rules_find_what_is_not_allowed() -> None:
     """The same commands a cycle earlier each break a rule, or the test above proves nothing."""
     dram = read_memory("ddr4-2400", ["memory.controller.refresh=none"])
