@@ -214,6 +214,9 @@ def claim(s: Ints, station: int, st: int) -> int:
     if s[n + N_OUTLIVES] == 1 and s[st + S_TENSOR] == s[OUTPUT]:
         s[n + N_OWING] = 1
         s[st + S_OWING] += 1
+        later = live(s, parent, s[n + N_SINK])
+        if later >= 0:
+            s[s[B_RESIDENCY] + later * RESIDENCY_WIDTH + N_READERS] += 1
     s[slot] = NEVER
     s[ring + (seq & s[st + S_ROUND])], s[st + S_LAST], s[st + S_AWAITED] = hold(s, r), hold(s, r), NEVER
     s[st + S_CLAIMS] += 1

@@ -112,6 +112,9 @@ class StationState:
         source.readers += 1
         if self.output and residency.outlives:
             self.owing.append(residency)
+            later = self.parent.live.get(sink)
+            if later is not None:
+                later.readers += 1
         recent.append(residency)
         self.live[seq] = self.last = residency
         self.awaited = None

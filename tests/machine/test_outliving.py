@@ -54,3 +54,23 @@ def test_cores_that_keep_a_part_do_not_lock_each_other_out() -> None:
     right, ran = (run(case, None, driver) for driver in DRIVERS)
     assert ran.log == right.log
     same(ran.timeline, right.timeline, case)
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_what_a_late_core_owes_to_a_tile_that_is_there_already(driver: type[Machine] | type[CompiledMachine]) -> None:
+    """Two cores under L2; the second is idle while the third column is worked on, so its tile stays from L2's first residency to
+    its third, where it drains to. L2 has claimed all three by the time that core claims its own: the third waits for it all the
+    same.
+    """
+    case = make(
+        chip([level("DRAM", latency=18, ports="shared", accumulate=True),
+              level("L1", latency=28, ports="shared", accumulate=True),
+              level("L2", 4, ports="shared"), level("L3", 1, ports="all", fanout=(("x", 3),))]),
+        custom({"c": 3, "q": 3, "r": 2}, "O", I=["c", "r", "q"], W=["c", "r"], O=["c", "q"]),
+        entry("DRAM", "c3 r2 q2", "I W O", {"I": 1, "W": 1, "O": 1}), entry("L1", "", "I W O", {"I": 1, "W": 1, "O": 3}),
+        entry("L2", "", "O", {"O": 3}, x="q2"), entry("L3", "", "I W O", {"I": 2, "W": 2, "O": 1}),
+    )
+    ran = run(case, None, driver)
+    released = {e.residency: e.cycle for e in ran.log if (e.tensor, e.entry, e.what) == ("O", 2, "released")}
+    owed = [e.cycle for e in ran.log if (e.tensor, e.entry, e.unit, e.what) == ("O", 3, 1, "drained")]
+    assert released[2] >= owed[0]
