@@ -420,7 +420,7 @@ def test_a_reader_that_goes_away_is_no_failure() -> None:
 
 
 def test_an_interrupted_process_ends_with_130() -> None:
-    command = ("run", "toy", "gemm:m=96,n=96,k=96", "-o", "chip.levels.SRAM.capacity=64 B", "--no-fast-forward", "--json")
+    command = ("run", "toy", "gemm:m=96,n=96,k=96", "-o", "chip.levels.SRAM.capacity=64 B", "--driver", "simpy", "--json")
     with subprocess.Popen([sys.executable, "-c", SCRIPT, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           env={**os.environ, "PYTHONPATH": str(ROOT)}) as started:
         time.sleep(3)
