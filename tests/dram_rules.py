@@ -1,11 +1,16 @@
-"""What JEDEC's rules say of a list of DRAM commands, pair by pair: written from the names of the timings alone."""
+"""What JEDEC's rules say of a list of DRAM commands, pair by pair, from the timings' names alone; and where addresses lie."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from accelsim.machine.dram import Command
 from accelsim.spec.dram import Dram
+
+Ints = NDArray[np.int64]
 
 ROW = {"ACT", "ACT2", "PRE", "PREab", "REFab", "REFpb"}
 READS, WRITES = {"RD", "RDA"}, {"WR", "WRA"}
@@ -150,3 +155,15 @@ def _broken_buses(dram: Dram, log: Sequence[Command]) -> Iterator[str]:
         if start < data.get(one.pseudo_channel, 0):
             yield f"data bus is taken: {one}"
         data[one.pseudo_channel] = start + t.BL
+
+
+def places(dram: Dram, addresses: Ints) -> dict[str, Ints]:
+    """The field values of addresses, each int64[n]; bits beyond the memory are left out, so that it repeats."""
+    rest = addresses // dram.burst_bytes
+    found: dict[str, Ints] = {field: np.zeros(len(addresses), dtype=np.int64) for field in dram.counts}
+    have = dict.fromkeys(dram.counts, 0)
+    for field, bits in dram.mapping:
+        found[field] |= (rest & ((1 << bits) - 1)) << have[field]
+        have[field] += bits
+        rest = rest >> bits
+    return found

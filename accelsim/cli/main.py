@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -20,27 +21,18 @@ app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None,
                   help="Simulate a mapping of a tensor operator on a hypothetical chip, estimate it, and explain every number.")
 
 
-def _chips(begun: str) -> list[str]:
-    """Shipped chips, for the shell to complete; files it completes itself."""
-    from accelsim.spec.read import shipped
-    return [name for name in shipped("chips") if name.startswith(begun)]
+def _shipped(kind: str) -> Callable[[str], list[str]]:
+    """What completes the names of shipped chips, memories or workloads in a shell; files it completes itself."""
+    def names(begun: str) -> list[str]:
+        from accelsim.spec.read import shipped
+        return [name for name in shipped(kind) if name.startswith(begun)]
+    return names
 
 
-def _workloads(begun: str) -> list[str]:
-    """Shipped workloads, for the shell to complete."""
-    from accelsim.spec.read import shipped
-    return [name for name in shipped("workloads") if name.startswith(begun)]
-
-
-def _memories(begun: str) -> list[str]:
-    """Shipped memories, for the shell to complete."""
-    from accelsim.spec.read import shipped
-    return [name for name in shipped("memories") if name.startswith(begun)]
-
-
-Chip = Annotated[str, typer.Argument(help="A shipped chip (accelsim list chips) or a chip file.", autocompletion=_chips)]
+Chip = Annotated[str, typer.Argument(help="A shipped chip (accelsim list chips) or a chip file.",
+                                     autocompletion=_shipped("chips"))]
 Workload = Annotated[str, typer.Argument(help="A shipped workload, a workload file, or inline text: gemm:m=64,n=64,k=64.",
-                                         autocompletion=_workloads)]
+                                         autocompletion=_shipped("workloads"))]
 MappingFile = Annotated[str | None, typer.Option("--mapping", metavar="FILE", help="Mapping file; operators it does not "
                                                     "name get the dataflow.")]
 Dataflow = Annotated[str, typer.Option("--dataflow", metavar="NAME", help="A named dataflow, or auto: the fewest estimated "
@@ -181,7 +173,7 @@ def list_(what: Annotated[str, typer.Argument(help="chips, memories, workloads, 
 
 @app.command()
 def dram(memory: Annotated[str, typer.Argument(help="A shipped memory (accelsim list memories) or a memory file.",
-                                               autocompletion=_memories)],
+                                               autocompletion=_shipped("memories"))],
          trace: Annotated[str, typer.Argument(help="A file of lines such as 'R 0x40' or 'W 0x80 120' (read or write, address, "
                                               "cycle), or a pattern: stream:n=20000, stride:n=20000,bytes=4 KiB, "
                                               "random:n=20000,writes=3.")],

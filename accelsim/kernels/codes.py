@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.jit import INT, READ_1, WRITE_1, kernel, small_part
+from accelsim.kernels.jit import INT, READ_1, WRITE_1, kernel, part, small_part
 
 Ints = NDArray[np.int64]
 
@@ -17,6 +17,17 @@ def slot_of(code: int, slots: int) -> int:
     return (mixed ^ (mixed >> 15)) & (int(slots) - 1)
 
 
+@part
+def find(code: int, keys: Ints, values: Ints, first: int, slots: int) -> int:
+    """The value of a code, none below 0, in a table that begins at a place; -1: there is none."""
+    slot = slot_of(code, slots)
+    while keys[first + slot] != code:
+        if keys[first + slot] < 0:
+            return -1
+        slot = (slot + 1) & (int(slots) - 1)
+    return int(values[first + slot])
+
+
 @kernel(INT(READ_1, READ_1, READ_1, WRITE_1))
 def find_codes(codes: Ints, keys: Ints, values: Ints, found: Ints) -> int:
     """Write the value of each code to ``found``, -1 where there is none; returns how many there are of those.
@@ -26,14 +37,8 @@ def find_codes(codes: Ints, keys: Ints, values: Ints, found: Ints) -> int:
     slots = keys.shape[0]
     missing = 0
     for i in range(codes.shape[0]):
-        code = codes[i]
-        slot = slot_of(code, slots)
-        while keys[slot] != code and keys[slot] >= 0:
-            slot = (slot + 1) & (int(slots) - 1)
-        if keys[slot] == code:
-            found[i] = values[slot]
-        else:
-            found[i] = -1
+        found[i] = find(codes[i], keys, values, 0, slots)
+        if found[i] < 0:
             missing += 1
     return missing
 

@@ -34,6 +34,7 @@ from accelsim.kernels.jit import part
 
 Ints = NDArray[np.int64]
 
+
 @part
 def fill_slot(s: Ints, answers: Ints, now: int, before: int, slot: int) -> int:
     """Give a command in a slot, now or, where it is the only slot, in a later cycle ``before``; returns when it was, or when

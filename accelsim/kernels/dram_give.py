@@ -45,6 +45,7 @@ from accelsim.kernels.jit import part
 
 Ints = NDArray[np.int64]
 
+
 @part
 def hit_again(s: Ints, k: int, row: int, but: int) -> int:
     """Whether another request waits for a bank's open row."""

@@ -46,6 +46,7 @@ from accelsim.kernels.jit import part
 
 Ints = NDArray[np.int64]
 
+
 @part
 def fall_due(s: Ints, now: int) -> int:
     """Refreshes whose time has come: of all ranks at once, or of the bank whose turn it is."""

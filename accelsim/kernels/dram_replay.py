@@ -27,13 +27,25 @@ from accelsim.kernels.dram_layout import (
     WAITING,
 )
 from accelsim.kernels.dram_queue import accept
-from accelsim.kernels.jit import INT, READ_1, READ_2, WRITE_1, WRITE_2, flat, kernel
+from accelsim.kernels.jit import INT, READ_1, READ_2, WRITE_1, WRITE_2, flat, kernel, part
 
 Ints = NDArray[np.int64]
 
 
 CLOCK, ENTERED, SOONEST = range(3)
 """Where a replay stands: its cycle, how many requests have entered, and, of each channel, the next cycle to look at."""
+
+
+@part
+def enters_from(s: Ints, q: Ints, a: Ints, request: int, serial: int) -> int:
+    """From when on the next request may enter, as its channel stands; FAR: something has to leave a queue, or be done, first."""
+    r = request * REQUEST_WIDTH
+    if s[WAITING + q[r + Q_WRITE]] >= s[QUEUE]:
+        return FAR
+    if serial < 0 or request == 0:
+        return int(q[r + Q_WHEN])
+    before = a[(request - 1) * ANSWER_WIDTH + A_DONE]
+    return int(max(q[r + Q_WHEN], before + serial)) if before >= 0 else FAR
 
 
 @kernel(INT(WRITE_1, INT, READ_1, INT, INT, INT, INT, WRITE_1, WRITE_1))
@@ -62,12 +74,8 @@ def replay(state: Ints, channels: int, requests: Ints, count: int, at_once: int,
                 break
             r = entered * REQUEST_WIDTH
             s = flat(state[q[r + Q_CHANNEL] * width:])
-            if q[r + Q_WHEN] > now or s[WAITING + q[r + Q_WRITE]] >= s[QUEUE]:
+            if enters_from(s, q, a, entered, serial) > now:
                 break
-            if serial >= 0 and entered > 0:
-                before = a[(entered - 1) * ANSWER_WIDTH + A_DONE]
-                if before < 0 or before + serial > now:
-                    break
             accept(s, q, r, entered, now)
             a[entered * ANSWER_WIDTH + A_ARRIVED] = now
             soonest[q[r + Q_CHANNEL]] = now + 1
@@ -82,12 +90,8 @@ def replay(state: Ints, channels: int, requests: Ints, count: int, at_once: int,
         if entered < count:
             r = entered * REQUEST_WIDTH
             s = flat(state[q[r + Q_CHANNEL] * width:])
-            if s[WAITING + q[r + Q_WRITE]] < s[QUEUE]:
-                comes = max(now + 1, q[r + Q_WHEN])
-                if serial >= 0 and entered > 0:
-                    before = a[(entered - 1) * ANSWER_WIDTH + A_DONE]
-                    comes = max(now + 1, before + serial) if before >= 0 else FAR
-                following = min(following, comes)
+            comes = max(now + 1, enters_from(s, q, a, entered, serial))
+            following = min(following, comes)
         elif waiting == 0:
             ended = 1
             break

@@ -128,9 +128,7 @@ def column_from(s: Ints, unit: int, group: int, bank: int, write: int) -> int:
     """From when on a column command to an open row may be given."""
     u, g = s[B_UNIT] + unit * UNIT_WIDTH, s[B_GROUP] + group * GROUP_WIDTH
     k = s[B_BANK] + bank * BANK_WIDTH
-    if write:
-        return int(max(s[k + K_WR], s[g + G_WR], s[u + U_WR], s[COLUMN_BUS]))
-    return int(max(s[k + K_RD], s[g + G_RD], s[u + U_RD], s[COLUMN_BUS]))
+    return int(max(s[k + K_RD + write], s[g + G_RD + write], s[u + U_RD + write], s[COLUMN_BUS]))
 
 
 @small_part

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.codes import slot_of
+from accelsim.kernels.codes import find
 from accelsim.kernels.columns import STAY_AFTER, STAY_DRAIN, STAY_FILL, STAY_FIRST, STAY_LAST, STAY_REFILL, STAY_TILE, STAY_WIDTH
 from accelsim.kernels.jit import INT, INTS, READ_1, READ_2, WRITABLE, WRITE_2, kernel, part
 from accelsim.kernels.walk import VISIT_COMPLETE, VISIT_FIRST, VISIT_LAST, VISIT_RETURNS, VISIT_TILE
@@ -26,19 +26,7 @@ elements; whether the parent adds what drains to it; whether partial sums come b
 
 
 @part
-def find(keys: Ints, values: Ints, table: int, code: int) -> int:
-    """What a table has for a code, -1 where it has nothing."""
-    slots = keys.shape[1]
-    slot = slot_of(code, slots)
-    while keys[table, slot] != code:
-        if keys[table, slot] < 0:
-            return -1
-        slot = (slot + 1) & (slots - 1)
-    return int(values[table, slot])
-
-
-@part
-def load_of(visits: Ints, i: int, before: Ints, j: int, bits: int, keys: Ints, values: Ints) -> int:
+def load_of(visits: Ints, i: int, before: Ints, j: int, bits: int, keys: Ints, values: Ints, slots: int) -> int:
     """The load that moves what the tile of visit ``i`` has and that of row ``j`` of ``before`` has not; -1: not numbered yet.
 
     ``j`` -1: nothing came before.
@@ -47,24 +35,25 @@ def load_of(visits: Ints, i: int, before: Ints, j: int, bits: int, keys: Ints, v
     code = 0
     for axis in range(axes):
         was = 1 + before[j, VISIT_TILE + axis] if j >= 0 else 0
-        kind = find(keys, values, axis, (visits[i, VISIT_TILE + axis] << FIELD) + was)
+        kind = find((visits[i, VISIT_TILE + axis] << FIELD) + was, keys, values, axis * slots, slots)
         if kind < 0:
             return -1
-        code = find(keys, values, axes + axis, (code << FIELD) + kind)
+        code = find((code << FIELD) + kind, keys, values, (axes + axis) * slots, slots)
         if code < 0:
             return -1
-    return find(keys, values, 2 * axes, (code << FIELD) + bits)
+    return find((code << FIELD) + bits, keys, values, 2 * axes * slots, slots)
 
 
-@kernel(INT(READ_2, READ_2, READ_1, READ_1, READ_2, READ_2, INT, WRITE_2))
+@kernel(INT(READ_2, READ_2, READ_1, READ_1, READ_1, READ_1, INT, WRITE_2))
 def write_stays(visits: Ints, last: Ints, terms: Ints, radix: Ints, keys: Ints, values: Ints, first: int, rows: Ints) -> int:
     """Write the stays of visits from the one numbered ``first`` on; returns the visit of which a load is not numbered yet, or
     how many visits there are.
 
     ``visits``: int64[n, VISIT_TILE + axes]. ``last``: the visit before them, one row or none. ``terms``: int64[TERMS].
-    ``radix``: int64[axes], to number tiles by. ``keys``, ``values``: int64[2 axes + 1, slots], tables as of ``codes``: by axis
+    ``radix``: int64[axes], to number tiles by. ``keys``, ``values``: int64[(2 axes + 1) x slots], tables as of ``codes``: by axis
     the pairs, then the kinds of pairs so far, then the moves. ``rows``: int64[n, STAY_WIDTH].
     """
+    slots = keys.shape[0] // (2 * radix.shape[0] + 1)
     for i in range(first, visits.shape[0]):
         for column in range(STAY_WIDTH):
             rows[i, column] = 0
@@ -72,21 +61,21 @@ def write_stays(visits: Ints, last: Ints, terms: Ints, radix: Ints, keys: Ints, 
         rows[i, STAY_TILE] = rows[i, STAY_AFTER] = -1
         if terms[TERM_OUTPUT] == 0:
             if i > 0:
-                load = load_of(visits, i, visits, i - 1, terms[TERM_NARROW], keys, values)
+                load = load_of(visits, i, visits, i - 1, terms[TERM_NARROW], keys, values, slots)
             else:
-                load = load_of(visits, i, last, last.shape[0] - 1, terms[TERM_NARROW], keys, values)
+                load = load_of(visits, i, last, last.shape[0] - 1, terms[TERM_NARROW], keys, values, slots)
             if load < 0:
                 return i
             rows[i, STAY_FILL] = load
             continue
         returns = visits[i, VISIT_RETURNS] > 0
         finished = visits[i, VISIT_COMPLETE] > 0 and terms[TERM_FINISHES] and not (terms[TERM_ACCUMULATES] and returns)
-        load = load_of(visits, i, visits, -1, terms[TERM_NARROW] if finished else terms[TERM_WIDE], keys, values)
+        load = load_of(visits, i, visits, -1, terms[TERM_NARROW] if finished else terms[TERM_WIDE], keys, values, slots)
         if load < 0:
             return i
         rows[i, STAY_DRAIN] = load
         if returns and terms[TERM_REFILLS]:
-            load = load_of(visits, i, visits, -1, terms[TERM_WIDE], keys, values)
+            load = load_of(visits, i, visits, -1, terms[TERM_WIDE], keys, values, slots)
             if load < 0:
                 return i
             rows[i, STAY_FILL], rows[i, STAY_REFILL] = load, 1 if load else 0

@@ -54,18 +54,6 @@ class Replay:
     log: tuple[Command, ...]
 
 
-def places(dram: Dram, addresses: Ints) -> dict[str, Ints]:
-    """The field values of addresses, each int64[n]; bits beyond the memory are left out, so that it repeats."""
-    rest = addresses // dram.burst_bytes
-    found: dict[str, Ints] = {field: np.zeros(len(addresses), dtype=np.int64) for field in dram.counts}
-    have = dict.fromkeys(dram.counts, 0)
-    for field, bits in dram.mapping:
-        found[field] |= (rest & ((1 << bits) - 1)) << have[field]
-        have[field] += bits
-        rest = rest >> bits
-    return found
-
-
 PIECE = 1 << 18
 """Requests between two looks at whether somebody wants to know, or to stop."""
 

@@ -149,7 +149,8 @@ class UnitStays:
         made: Ints = np.empty((len(visits), STAY_WIDTH), dtype=np.int64)
         done = 0
         while True:
-            done = write_stays(visits, last, self._terms, self._radix, loads.codes.keys, loads.codes.values, done, made)
+            keys, values = loads.codes.keys.ravel(), loads.codes.values.ravel()
+            done = write_stays(visits, last, self._terms, self._radix, keys, values, done, made)
             if done == len(visits):
                 break
             self._meet(visits[done], visits[done - 1:done] if done else last)

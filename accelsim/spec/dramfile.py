@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import fields
 from fractions import Fraction
 from typing import Annotated, Literal
 
@@ -154,15 +155,10 @@ def _timing(file: DramFile, cycle: Fraction) -> Timing:
         duration: Duration | None = getattr(given, name)
         return default if duration is None else duration.cycles(clock)
 
-    rcd, rp, ras, burst = cycles("tRCD"), cycles("tRP"), cycles("tRAS"), cycles("BL")
-    other = cycles("tRREFD")
-    return Timing(
-        burst, cycles("CL"), cycles("CWL"), cycles("tRCDRD", rcd), cycles("tRCDWR", rcd), rp, cycles("tRPab", rp), ras,
-        cycles("tRC", ras + rp), cycles("tRTP"), cycles("tWR"), cycles("tCCD_S"), cycles("tCCD_L"), cycles("tRRD_S"),
-        cycles("tRRD_L"), cycles("tFAW"), cycles("tWTR_S"), cycles("tWTR_L"),
-        cycles("tRTW", cycles("CL") + burst + 2 - cycles("CWL")), cycles("tRTRS"), cycles("tPPD"), cycles("tRFC"),
-        cycles("tREFI"), cycles("tRFCpb"), cycles("tREFIpb"), other, cycles("tpbR2pbR", other), cycles("BL_long", burst),
-        cycles("tAAD"), cycles("tWCKPST"))
+    rcd, rp, burst = cycles("tRCD"), cycles("tRP"), cycles("BL")
+    defaults = {"tRCDRD": rcd, "tRCDWR": rcd, "tRPab": rp, "tRC": cycles("tRAS") + rp, "BL_long": burst,
+                "tRTW": cycles("CL") + burst + 2 - cycles("CWL"), "tpbR2pbR": cycles("tRREFD")}
+    return Timing(**{field.name: cycles(field.name, defaults.get(field.name, 0)) for field in fields(Timing)})
 
 
 def _mapping(entries: Sequence[str], counts: dict[str, int], problems: list[Problem]) -> list[tuple[str, int]]:

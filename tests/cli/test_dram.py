@@ -37,7 +37,7 @@ def test_requests_and_commands_are_written(tmp_path: Path) -> None:
     assert rows[0]["done_cycle"] == str(1 + 16 + 16 + 4)
     with commands.open(encoding="utf-8") as file:
         given = [(row["command"], row["cycle"]) for row in csv.DictReader(file)]
-    assert given[:2] == [("ACT", "1"), ("ACT", "2")] or given[0] == ("ACT", "1")
+    assert given[0] == ("ACT", "1")
     assert [name for name, _ in given].count("WR") == 1
 
 

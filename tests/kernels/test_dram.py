@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accelsim.machine.dram import Replay, places, replay
+from accelsim.machine.dram import Replay, replay
 from accelsim.spec.dram import Commands, Controller, Dram, Page, Refresh, Timing
 from accelsim.spec.dramtrace import Trace, trace_of
 from accelsim.spec.read import read_memory, shipped
 
-from ..dram_rules import broken
+from ..dram_rules import broken, places
 
 FIELDS = ["column", "bank_group", "bank", "rank", "pseudo_channel", "channel", "row"]
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from accelsim.errors import SpecError
-from accelsim.machine.dram import places
 from accelsim.spec.dramtrace import read_trace
 from accelsim.spec.read import read_memory, shipped, shipped_folder
+
+from ..dram_rules import places
 
 SHIPPED = sorted(shipped("memories"))
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from accelsim.spec.chip import ArrayModel
 
 from ..helpers import array, chip, entry, gemm, level, make, run, systolic
+from .test_scalesim import MAPPINGS
 
 FILE = Path(__file__).resolve().parents[2] / "validation" / "rtl" / "arrays.py"
 Numbers = NDArray[np.int64]
@@ -103,13 +104,6 @@ def in_hardware(shape: Shape) -> tuple[Numbers, int]:
         made[:, j:j + columns] += block
     product = made[:, :held.shape[1]]
     return product if shape.dataflow == "ws" else product.T, last
-
-
-MAPPINGS = {
-    "ws": ("B", "n* k*", "m*", "n{c}", "k{r}"),
-    "os": ("C", "n* m*", "k*", "n{c}", "m{r}"),
-    "is": ("A", "m* k*", "n*", "m{c}", "k{r}"),
-}
 
 
 def on_the_machine(shape: Shape) -> int:
