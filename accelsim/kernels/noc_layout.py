@@ -35,7 +35,7 @@ the head. ``WHEEL``: a power of two of cycles, more than anything travels. ``MOV
 N_ROUTING, N_ALLOCATING, N_SWITCHING, N_TURN, N_ACCEPT, N_LINK, N_ROW, N_DIMENSION, INPUT_WIDTH = range(9)
 """An input port: bits of its VCs whose head is routed, asks for a VC, has a flit for the switch; the VC from which on its next
 request for an output is chosen; the output from which on it accepts; the link into it; which rows of the routes hold for what
-comes by it (0, 1, or -1: as the packet says); the dimension it comes from (-1: none).
+comes by it (0, 1, or -1: as the packet's coins say); the dimension it comes from (-1: none).
 """
 O_FREE, O_GRANT, O_LINK, O_FROM, O_DIMENSION, O_BEST, OUTPUT_WIDTH = range(7)
 """An output port: bits of the VCs that no packet holds, the input from which on it grants, its link (-1: not used), from when
@@ -85,9 +85,10 @@ CLASS_BITS = 2
 
 # -- packets ----------------------------------------------------------------------------------------------------------
 
-(Q_CREATED, Q_SOURCE, Q_DESTINATION, Q_FLITS, Q_ROW, Q_TREE, Q_TREE_END, Q_GROUP, Q_DELIVERY, Q_DELIVERIES, Q_NEXT, Q_INJECTED,
+(Q_CREATED, Q_SOURCE, Q_DESTINATION, Q_FLITS, Q_COINS, Q_TREE, Q_TREE_END, Q_GROUP, Q_DELIVERY, Q_DELIVERIES, Q_NEXT, Q_INJECTED,
  PACKET_WIDTH) = range(13)
-"""A packet: when it is there, from which node, to which, how many flits, which rows of the routes hold for it; where its tree is
+"""A packet: when it is there, from which node, to which, how many flits, by dimension a bit that says which of two equally long
+ways it takes; where its tree is
 (-1: one destination), its reduction (-1: none), its first delivery and how many, the next one of its source, when its head left.
 """
 D_NODE, D_HEAD, D_TAIL, DELIVERY_WIDTH = range(4)

@@ -59,9 +59,9 @@ from accelsim.kernels.noc_layout import (
     OUTPUT_WIDTH,
     PACKET_WIDTH,
     PORTS,
+    Q_COINS,
     Q_DESTINATION,
     Q_GROUP,
-    Q_ROW,
     Q_TREE,
     Q_TREE_END,
     SINGLE,
@@ -100,8 +100,12 @@ def ask_for_vc(s: Ints, port: int, vc: int, kind: int, output: int, mask: int) -
 def route_one(s: Ints, q: Ints, port: int, vc: int, p: int) -> None:
     """A packet to one node: its output from the table; within a dimension it keeps its class of VCs."""
     router, n = port // s[PORTS], s[B_INPUT] + port * INPUT_WIDTH
-    row = s[n + N_ROW] if s[n + N_ROW] >= 0 else q[p + Q_ROW]
-    entry = s[s[B_ROUTE] + (router * 2 + row) * s[NODES] + q[p + Q_DESTINATION]]
+    place = s[B_ROUTE] + router * 2 * s[NODES] + q[p + Q_DESTINATION]
+    row = s[n + N_ROW]
+    if row < 0:
+        ahead = s[B_OUTPUT] + (router * s[PORTS] + (s[place] >> CLASS_BITS)) * OUTPUT_WIDTH + O_DIMENSION
+        row = q[p + Q_COINS] >> s[ahead] & 1 if s[ahead] >= 0 else 0
+    entry = s[place + row * s[NODES]]
     output, vcs = entry >> CLASS_BITS, entry & ((1 << CLASS_BITS) - 1)
     o = s[B_OUTPUT] + (router * s[PORTS] + output) * OUTPUT_WIDTH
     if vcs != ANY and s[n + N_DIMENSION] >= 0 and s[n + N_DIMENSION] == s[o + O_DIMENSION]:

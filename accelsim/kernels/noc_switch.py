@@ -221,10 +221,10 @@ def accept(s: Ints, router: int, first: int, end: int, chosen: int, now: int) ->
     n = s[B_INPUT] + (router * ports + input_) * INPUT_WIDTH
     vc = s[s[B_SLOT] + input_ * ports + output] & ((1 << VC_BITS) - 1)
     number = (router * ports + input_) * vcs + vc
-    legs = s[B_LEG] + number * ports * LEG_WIDTH + L_SENT
-    sent = s[legs + output * LEG_WIDTH]
     s[n + N_ACCEPT], s[n + N_TURN] = (output + 1) % ports, (vc + 1) % vcs
     if s[s[B_IN_VC] + number * IN_VC_WIDTH + I_KIND] == COPIED:
+        legs = s[B_LEG] + number * ports * LEG_WIDTH + L_SENT
+        sent = s[legs + output * LEG_WIDTH]
         for pair in range(first, end):
             other = s[base + pair * PAIR_WIDTH + P_OUTPUT]
             o = s[B_OUTPUT] + (router * ports + other) * OUTPUT_WIDTH

@@ -21,6 +21,8 @@ from accelsim.spec.dram import Dram
 from accelsim.spec.dramfile import DramFile, resolve_dram
 from accelsim.spec.mapping import Mapping
 from accelsim.spec.mappingfile import MappingFile, to_mapping
+from accelsim.spec.network import Network
+from accelsim.spec.networkfile import NetworkFile, resolve_network
 from accelsim.spec.operator import Operator, Workload
 from accelsim.spec.overrides import apply_overrides, split_overrides
 from accelsim.spec.workload import WorkloadFile, parse_inline, resolve_workload
@@ -61,8 +63,8 @@ def shipped_folder(name: str) -> Path:
 
 
 def shipped(kind: str) -> dict[str, Path]:
-    """Names and files of the shipped chips, memories or workloads."""
-    if kind in {"chips", "memories"}:
+    """Names and files of the shipped chips, memories, networks or workloads."""
+    if kind in {"chips", "memories", "networks"}:
         return {path.stem: path for path in sorted((shipped_folder("hwconfigs") / kind).glob("*.yaml"))}
     return {path.parent.name: path for path in sorted(shipped_folder("traces").glob("*/*.yaml"))
             if path.stem == path.parent.name}
@@ -93,6 +95,13 @@ def read_memory(name: str, overrides: Iterable[str] = ()) -> Dram:
     located = apply_overrides(_located(name, "memories"), "memory", split_overrides(overrides)["memory"])
     dram, problems = resolve_dram(_validated(located, DramFile))
     return _whole(located, dram, problems)
+
+
+def read_network(name: str, overrides: Iterable[str] = ()) -> Network:
+    """A network on chip by the name of a shipped file or by path."""
+    located = apply_overrides(_located(name, "networks"), "network", split_overrides(overrides)["network"])
+    network, problems = resolve_network(_validated(located, NetworkFile))
+    return _whole(located, network, problems)
 
 
 def read(chip: str, workload: str, mapping: str | None = None, *, choose: Chooser,
