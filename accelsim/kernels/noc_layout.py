@@ -73,8 +73,10 @@ A_VC, A_OUTPUT, A_MASK, ASKING_WIDTH = range(4)
 """A request of an input VC (its number within the router) for any of the VCs of an output."""
 T_PORT_IN, T_OUTPUT, T_CLASS, TREE_WIDTH = range(4)
 """An output that a copied packet takes where it comes in by an input port."""
-J_ROUTER, J_EXPECTED, J_ARRIVED, J_CHAIN, J_OUTPUT, JOIN_WIDTH = range(6)
-"""A router of a reduction: how many packets join in it, how many have come, the latest (-1: none), and the output."""
+J_ROUTER, J_EXPECTED, J_ARRIVED, J_CHAIN, J_OUTPUT, J_HEAD, J_TAIL, JOIN_WIDTH = range(8)
+"""A router of a reduction: how many packets join in it, how many have come, the latest (-1: none), the output,
+and, transfer by transfer, when the last head and the last tail may go on.
+"""
 G_FIRST, G_END, G_DONE, GROUP_WIDTH = range(4)
 """A reduction: its first router's record, the one behind its last, and whether its packet has arrived."""
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from accelsim.errors import SimulatorBug
 from accelsim.kernels import noc_layout as at
 from accelsim.kernels.noc_run import advance
+from accelsim.kernels.noc_transfer import HEAP_WIDTH
+from accelsim.kernels.noc_transfer import transfer as transfer_kernel
 from accelsim.machine.noc_routes import Routes
 from accelsim.machine.noc_state import Started, start
 from accelsim.spec.network import Network
@@ -58,6 +60,20 @@ def carry(network: Network, traffic: Traffic, *, routes: Routes | None = None,
     routes = routes or Routes(network)
     begun = start(network, routes, traffic)
     run(begun, at.FAR if progress is None else PIECE, progress)
+    return collect(network, routes, traffic, begun)
+
+
+def transfer(network: Network, traffic: Traffic, *, routes: Routes | None = None,
+             progress: Callable[[int], None] | None = None) -> Carried:
+    """The same, transfer by transfer: links serve whole packets in order of their heads' arrival; no flits, buffers or VCs."""
+    routes = routes or Routes(network)
+    begun = start(network, routes, traffic)
+    links = len(network.topology.wires) + 2 * network.topology.nodes
+    free: Ints = np.zeros(links + 1, dtype=np.int64)
+    heap: Ints = np.zeros((len(begun.deliveries) // at.DELIVERY_WIDTH + 2) * HEAP_WIDTH, dtype=np.int64)
+    while transfer_kernel(begun.state, begun.packets, begun.deliveries, free, heap, PIECE) >= 0:
+        if progress is not None:
+            progress(int(begun.state[at.DELIVERED]))
     return collect(network, routes, traffic, begun)
 
 

@@ -93,7 +93,7 @@ def _trees(routes: Routes, traffic: Traffic) -> tuple[Rows, Rows, Rows, dict[int
     for group in sorted(members):
         sources, node = traffic.sources[members[group]].tolist(), int(traffic.destinations[members[group][0]])
         begin = len(joins)
-        joins += [(router, count, 0, at.NEVER, output) for router, (count, output) in routes.reduction(sources, node).items()]
+        joins += [(router, count, 0, at.NEVER, output, 0, 0) for router, (count, output) in routes.reduction(sources, node).items()]
         groups.append((begin, len(joins), 0))
     return legs, joins, groups, trees
 
