@@ -1,4 +1,4 @@
-"""What runs the event loop."""
+"""What runs the event loop, and how closely a network is looked at."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ class Driver(Enum):
 
     COMPILED = "compiled"
     SIMPY = "simpy"
+
+
+class NetworkModel(Enum):
+    """How a network on chip is looked at: flit by flit, transfer by transfer, or both, to see how far they are apart."""
+
+    FLIT = "flit"
+    TRANSFER = "transfer"
+    BOTH = "both"
 
 
 @dataclass(frozen=True)

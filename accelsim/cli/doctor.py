@@ -111,11 +111,11 @@ def check_packages() -> Finding:
 
 
 def check_files() -> Finding:
-    """Are the shipped chips, memories and workloads there, and valid?"""
+    """Are the shipped chips, memories, networks and workloads there, and valid?"""
     from accelsim.errors import SpecError
-    from accelsim.spec.read import read_chip, read_memory, read_workload, shipped
+    from accelsim.spec.read import read_chip, read_memory, read_network, read_workload, shipped
     wrong, counts = [], []
-    for kind, read in (("chips", read_chip), ("memories", read_memory), ("workloads", read_workload)):
+    for kind, read in (("chips", read_chip), ("memories", read_memory), ("networks", read_network), ("workloads", read_workload)):
         names = shipped(kind)
         counts.append(f"{len(names)} {kind}")
         for name in names:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from accelsim.drivers import Driver
+from accelsim.drivers import Driver, NetworkModel
 from accelsim.errors import AccelsimError, SimulatorBug
 from accelsim.version import VERSION
 
@@ -22,7 +22,7 @@ app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None,
 
 
 def _shipped(kind: str) -> Callable[[str], list[str]]:
-    """What completes the names of shipped chips, memories or workloads in a shell; files it completes itself."""
+    """What completes the names of shipped chips, memories, networks or workloads in a shell; files it completes itself."""
     def names(begun: str) -> list[str]:
         from accelsim.spec.read import shipped
         return [name for name in shipped(kind) if name.startswith(begun)]
@@ -163,7 +163,7 @@ def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A fol
 
 
 @app.command("list")
-def list_(what: Annotated[str, typer.Argument(help="chips, memories, workloads, dataflows, operators, metrics, stalls or "
+def list_(what: Annotated[str, typer.Argument(help="chips, memories, networks, workloads, dataflows, operators, metrics, stalls or "
                                               "formats.")],
           ) -> int:
     """List what there is."""
@@ -193,15 +193,44 @@ def dram(memory: Annotated[str, typer.Argument(help="A shipped memory (accelsim 
 
 
 @app.command()
-def explain(name: Annotated[str, typer.Argument(help="A metric, a stall cause, a dataflow, an operator, a chip or a memory."
-                                                )]) -> int:
+def noc(network: Annotated[str, typer.Argument(help="A shipped network (accelsim list networks) or a network file.",
+                                               autocompletion=_shipped("networks"))],
+        traffic: Annotated[str, typer.Argument(help="A file of lines 'CREATE_CYCLE SOURCE DESTINATION FLITS', - for standard input, or a "
+                                               "pattern: uniform:load=0.2,flits=8,packets=100, transpose, tornado, neighbor, shift, "
+                                               "hotspot, incast, scatter, all2all, multicast, reduce.")],
+        override: Annotated[list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="Override a value by its path: "
+                                                           "network.router.vcs=2. May be repeated.")] = None,
+        model: Annotated[NetworkModel, typer.Option("--model", help="Flit by flit; transfer by transfer, which is faster and knows no "
+                                                    "buffers; or both, and how far they are apart.")] = NetworkModel.FLIT,
+        as_json: AsJson = False,
+        packets: Annotated[Path | None, typer.Option("--packets", metavar="FILE", help="Write when each packet was created, left and "
+                                                     "arrived (.csv).")] = None,
+        links: Annotated[Path | None, typer.Option("--links", metavar="FILE", help="Write what each link carried (.csv).")] = None,
+        load_sweep: Annotated[str | None, typer.Option("--load-sweep", metavar="LOADS", help="Latency and throughput of a pattern at "
+                                                       "several loads: 0.1,0.2,0.4 or 0.1:0.8:0.1.")] = None,
+        warm_up: Annotated[int, typer.Option("--warm-up", min=0, max=10_000_000, metavar="N", help="Cycles of a sweep that do not count."
+                                             )] = 3000,
+        window: Annotated[int, typer.Option("--window", min=100, max=10_000_000, metavar="N", help="Cycles of a sweep that do.")] = 10000,
+        ) -> int:
+    """Run packets through a network on chip alone, flit by flit."""
+    from accelsim.cli import noc as networks
+    if load_sweep is not None:
+        if packets is not None or links is not None or model is not NetworkModel.FLIT:
+            raise typer.BadParameter("--load-sweep goes without --packets, --links and --model")
+        return networks.load_sweep(network, traffic, tuple(override or ()), load_sweep, warm_up, window, as_json)
+    return networks.noc(network, traffic, tuple(override or ()), model, as_json, packets, links)
+
+
+@app.command()
+def explain(name: Annotated[str, typer.Argument(help="A metric, a stall cause, a dataflow, an operator, a chip, a "
+                                                "memory or a network.")]) -> int:
     """What a name means: definition, unit, window, identity; a chip's sources, what is modelled and what is not."""
     from accelsim.cli import words
     return words.explain(name)
 
 
 @app.command()
-def schema(what: Annotated[str, typer.Argument(help="chip, workload, mapping or memory.")]) -> int:
+def schema(what: Annotated[str, typer.Argument(help="chip, workload, mapping, memory or network.")]) -> int:
     """JSON Schema of a file, for editors."""
     from accelsim.cli import words
     return words.schema(what)

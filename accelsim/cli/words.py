@@ -10,12 +10,12 @@ from accelsim.measure.metrics import METRICS
 from accelsim.outputs.formats import FORMATS
 from accelsim.spec.dataflows import DATAFLOWS
 from accelsim.spec.operators import OPERATOR_KINDS
-from accelsim.spec.read import read_chip, read_memory, read_workload, shipped
+from accelsim.spec.read import read_chip, read_memory, read_network, read_workload, shipped
 from accelsim.spec.schemas import SCHEMAS, file_schema
 from accelsim.stalls import Phase, StallCause
 from accelsim.units import format_bytes, format_frequency, human_time
 
-LISTS = ("chips", "memories", "workloads", "dataflows", "operators", "metrics", "stalls", "formats")
+LISTS = ("chips", "memories", "networks", "workloads", "dataflows", "operators", "metrics", "stalls", "formats")
 
 
 def list_words(what: str) -> int:
@@ -25,6 +25,8 @@ def list_words(what: str) -> int:
         rows = [(name, read_chip(name).description) for name in shipped("chips")]
     elif what == "memories":
         rows = [(name, read_memory(name).description) for name in shipped("memories")]
+    elif what == "networks":
+        rows = [(name, read_network(name).description) for name in shipped("networks")]
     elif what == "workloads":
         rows = [(name, read_workload(name).description) for name in shipped("workloads")]
     elif what == "dataflows":
@@ -74,12 +76,14 @@ def explain(name: str) -> int:
         _explain_workload(word)
     elif word in shipped("memories"):
         _explain_memory(word)
+    elif word in shipped("networks"):
+        _explain_network(word)
     elif word in shipped("chips") or word.endswith((".yaml", ".yml")):
         _explain_chip(word)
     else:
         known = [*(one.name for one in METRICS), *(one.code for one in StallCause), *(one.code for one in Phase),
                  *(one.name for one in DATAFLOWS), *(one.word for one in OPERATOR_KINDS), AUTO,
-                 *shipped("chips"), *shipped("memories"), *shipped("workloads")]
+                 *shipped("chips"), *shipped("memories"), *shipped("networks"), *shipped("workloads")]
         raise bad_word("explain", name, known)
     return 0
 
@@ -105,6 +109,25 @@ def _explain_memory(name: str) -> None:
     for timing, cycles in vars(memory.timing).items():
         if cycles:
             print(f"  {timing:<9} {cycles:>6,}")
+
+
+def _explain_network(name: str) -> None:
+    network = read_network(name)
+    topology, router = network.topology, network.router
+    hop = network.hop_cycles()
+    ends = 2 * (network.endpoint_latency + network.endpoint_flit_cycles)
+    print(f"{network.name} (network)\n  {network.description}\n  {topology.kind.value} {' x '.join(map(str, topology.sizes))}: "
+          f"{topology.routers} routers, {len(topology.wires)} links between them, {topology.nodes} nodes; a cycle is "
+          f"{human_time(network.cycle_s)}, a flit {network.flit_bytes} B\n"
+          f"  a router: {router.vcs} VCs of {router.buffer} flits an input port; routing {router.routing}, VC and switch allocation "
+          f"{1 if router.speculative else 2}, traversal {router.traversal} cycles"
+          f"{f'; {router.reduction_vcs} of the VCs for reductions' if router.reduction_vcs else ''}")
+    wires = sorted({(wire.latency, wire.flit_cycles) for wire in topology.wires})
+    for latency, cycles in wires:
+        rate = network.flit_bytes / (cycles * network.cycle_s)
+        print(f"  links of latency {latency}: {float(rate) / 1e9:,.2f} GB/s, {hop + latency + cycles - 1} cycles a router and link")
+    print(f"  alone, a packet of L flits over n links arrives after {ends + hop - 1}"
+          f"{f' + {hop + wires[0][0] + wires[0][1] - 1} n' if len(wires) == 1 else ', the links,'} + L - 1 cycles")
 
 
 def _explain_chip(name: str) -> None:

@@ -106,7 +106,7 @@ def test_shipped_files_that_are_damaged_or_gone(monkeypatch: pytest.MonkeyPatch)
     assert found.status is Status.FAILED
     assert "toy: toy:3:1: levels: missing" in found.found
     monkeypatch.setattr("accelsim.spec.read.shipped", lambda _: {})
-    assert doctor.check_files().found == "no shipped chips\nno shipped memories\nno shipped workloads"
+    assert doctor.check_files().found == "no shipped chips\nno shipped memories\nno shipped networks\nno shipped workloads"
 
 
 def test_a_wrong_number(monkeypatch: pytest.MonkeyPatch) -> None:
