@@ -171,8 +171,7 @@ def go_on(s: Ints, q: Ints, h: Ints, count: int, packet: int, port: int, head: i
         if s[j + J_ARRIVED] < s[j + J_EXPECTED]:
             return count
         wait = s[COMBINE] if s[j + J_EXPECTED] > 1 else 0
-        return push(h, count, s[j + J_HEAD] + wait, packet, link_of(s, router, s[j + J_OUTPUT]), s[j + J_TAIL] + wait,
-                    1)
+        return push(h, count, s[j + J_HEAD] + wait, packet, link_of(s, router, s[j + J_OUTPUT]), s[j + J_TAIL], 1)
     if q[p + Q_TREE] < 0:
         found = next_route(s, q, port, p)
         return push(h, count, head, packet, link_of(s, router, found >> CLASS_BITS), tail,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -104,7 +105,12 @@ def collect(network: Network, routes: Routes, traffic: Traffic, begun: Started) 
 
 def _links(network: Network, begun: Started) -> tuple[Link, ...]:
     topology = network.topology
-    names = [f"{wire.source}->{wire.target}" for wire in topology.wires]
+    names: list[str] = []
+    beside: Counter[tuple[int, int]] = Counter()
+    for wire in topology.wires:  # of several between two routers, the second and on have a number
+        beside[wire.source, wire.target] += 1
+        count = beside[wire.source, wire.target]
+        names.append(f"{wire.source}->{wire.target}{f' ({count})' if count > 1 else ''}")
     names += [f"node {node}->{router}" for node, (router, _) in enumerate(topology.enters)]
     names += [f"{router}->node {node}" for node, (router, _) in enumerate(topology.leaves)]
     table = begun.section(at.B_LINK, len(names), at.LINK_WIDTH)
