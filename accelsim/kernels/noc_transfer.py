@@ -198,7 +198,8 @@ def transfer(state: Ints, packets: Ints, deliveries: Ints, free: Ints, heap: Int
     """Pass ``most`` packets over a link each; returns how many ask for one now, or -1 at the end. Called again, it goes on.
 
     ``state``, ``packets`` and ``deliveries`` as `noc_run.advance` has them. ``free``: int64[links + 1], from when on each link is, in sixteenths of a cycle,
-    zeros at first, and how many ask behind them. ``heap``: int64[(deliveries + 2) x HEAP_WIDTH].
+    zeros at first, and how many ask behind them. ``heap``: int64[(n + 2) x HEAP_WIDTH], n: packets, a
+    copied one as often as it has nodes.
     """
     s, q, y, f, h = flat(state), flat(packets), flat(deliveries), flat(free), flat(heap)
     links = free.shape[0] - 1

@@ -71,7 +71,7 @@ def transfer(network: Network, traffic: Traffic, *, routes: Routes | None = None
     begun = start(network, routes, traffic)
     links = len(network.topology.wires) + 2 * network.topology.nodes
     free: Ints = np.zeros(links + 1, dtype=np.int64)
-    heap: Ints = np.zeros((len(begun.deliveries) // at.DELIVERY_WIDTH + 2) * HEAP_WIDTH, dtype=np.int64)
+    heap: Ints = np.zeros((len(begun.packet_of) + 2) * HEAP_WIDTH, dtype=np.int64)
     while transfer_kernel(begun.state, begun.packets, begun.deliveries, free, heap, PIECE) >= 0:
         if progress is not None:
             progress(int(begun.state[at.DELIVERED]))
