@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from accelsim.outputs import results
 from accelsim.spec.network import Network
 from accelsim.spec.read import read_network
 from accelsim.spec.traffic import Traffic
-from accelsim.spec.trafficfile import parse_pattern, read_traffic
+from accelsim.spec.trafficfile import parse_pattern, read_lines, read_traffic
 from accelsim.units import human_bytes, human_time
 
 SCHEMA = 1
@@ -32,7 +33,7 @@ def noc(name: str, text: str, overrides: tuple[str, ...], model: NetworkModel, a
         links_file: Path | None) -> int:
     """Run traffic and show what came of it."""
     network = read_network(name, overrides)
-    traffic = read_traffic(text, network)
+    traffic = read_lines(sys.stdin, "standard input", network.topology.nodes) if text == "-" else read_traffic(text, network)
     with compiling():
         from accelsim.machine.noc import carry, transfer
     found: dict[NetworkModel, Any] = {}
@@ -40,7 +41,7 @@ def noc(name: str, text: str, overrides: tuple[str, ...], model: NetworkModel, a
         for one, run in ((NetworkModel.FLIT, carry), (NetworkModel.TRANSFER, transfer)):
             if model in {one, NetworkModel.BOTH}:
                 found[one] = run(network, traffic, progress=lambda done: told.tell("packets", done, len(traffic)))
-    shown = found.get(NetworkModel.FLIT, found.get(NetworkModel.TRANSFER))
+    shown = found[NetworkModel.TRANSFER if model is NetworkModel.TRANSFER else NetworkModel.FLIT]
     if packets_file is not None:
         columns = [traffic.sources[shown.packet], shown.node, traffic.flits[shown.packet], traffic.created[shown.packet],
                    shown.injected[shown.packet], shown.head, shown.tail, shown.routers]

@@ -95,9 +95,10 @@ def following(s: Ints, q: Ints, now: int) -> int:
 def advance(state: Ints, packets: Ints, deliveries: Ints, until: int) -> int:
     """Run a network up to, not including, a cycle; returns the next one in which anything happens.
 
-    ``state``: int64, as `noc_layout` says; ``NOW`` is where it stands. ``packets``: int64[n x PACKET_WIDTH], in order of creation,
-    those of a node in the order in which they leave; ``deliveries``: int64[m x DELIVERY_WIDTH]. FAR: all is done, -1: nothing has
-    moved for so long that nothing ever will. Called again, it goes on; packets may have come in between, from ``until`` on.
+    ``state``: int64, as `noc_layout` says; ``NOW`` is where it stands. ``packets``: int64[n x PACKET_WIDTH], in order of
+    creation, those of a node in the order in which they leave; ``deliveries``: int64[m x DELIVERY_WIDTH]. FAR: all is done, -1:
+    nothing has moved for so long that nothing ever will. Called again, it goes on; packets may have come in between, from
+    ``until`` on.
     """
     s, q, y = flat(state), flat(packets), flat(deliveries)
     now = s[NOW]

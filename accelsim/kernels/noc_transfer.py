@@ -1,9 +1,9 @@
 """A network transfer by transfer: each link serves whole packets, first come, first served, and heads go on ahead of their tails.
 
-No flits and no buffers: what a packet meets is that links are taken. A link begins with a packet when its head has come and the link is
-free; it is taken for the packet's flits, or for longer where the VCs behind it are few: each is held for the flits and the stages that
-the next head waits for, so that V of them let through V packets in that time. The head asks for the next link after the latency and the
-router's stages. Services last whole sixteenths of a cycle; ties go by the packet's number.
+No flits and no buffers: what a packet meets is that links are taken. A link begins with a packet when its head has come and the
+link is free; it is taken for the packet's flits, or for longer where the VCs behind it are few: each is held for the flits and
+the stages that the next head waits for, so that V of them let through V packets in that time. The head asks for the next link
+after the latency and the router's stages. Services last whole sixteenths of a cycle; ties go by the packet's number.
 """
 
 from __future__ import annotations
@@ -197,9 +197,9 @@ def arrive(s: Ints, q: Ints, y: Ints, packet: int, node: int, head: int, tail: i
 def transfer(state: Ints, packets: Ints, deliveries: Ints, free: Ints, heap: Ints, most: int) -> int:
     """Pass ``most`` packets over a link each; returns how many ask for one now, or -1 at the end. Called again, it goes on.
 
-    ``state``, ``packets`` and ``deliveries`` as `noc_run.advance` has them. ``free``: int64[links + 1], from when on each link is, in sixteenths of a cycle,
-    zeros at first, and how many ask behind them. ``heap``: int64[(n + 2) x HEAP_WIDTH], n: packets, a
-    copied one as often as it has nodes.
+    ``state``, ``packets`` and ``deliveries`` as `noc_run.advance` has them. ``free``: int64[links + 1], from when on each link
+    is, in sixteenths of a cycle, zeros at first, and how many ask behind them. ``heap``: int64[(n + 2) x HEAP_WIDTH], n:
+    packets, a copied one as often as it has nodes.
     """
     s, q, y, f, h = flat(state), flat(packets), flat(deliveries), flat(free), flat(heap)
     links = free.shape[0] - 1

@@ -37,7 +37,8 @@ class Link:
 @dataclass(frozen=True)
 class Carried:
     """What came of traffic. ``injected``: int64[packets], when each head left its node. By delivery, of which a packet has one, a
-    copied one as many as it has nodes: ``packet``, ``node``, ``head`` and ``tail`` (when they arrived) and ``routers`` on the way, int64.
+    copied one as many as it has nodes: ``packet``, ``node``, ``head`` and ``tail`` (when they arrived) and ``routers`` on the
+    way, int64.
 
     ``cycles``: the cycle in which the last tail arrived, counted from 0.
     """
@@ -54,7 +55,8 @@ class Carried:
 
 def carry(network: Network, traffic: Traffic, *, routes: Routes | None = None,
           progress: Callable[[int], None] | None = None) -> Carried:
-    """Run traffic to its end. ``routes``: those of the network, where made before. ``progress`` is told how many packets have arrived.
+    """Run traffic to its end. ``routes``: those of the network, where made before. ``progress`` is told how many packets have
+    arrived.
 
     Raises SpecError where a packet asks for what the network has not: VCs for reductions, room for a copied one.
     """

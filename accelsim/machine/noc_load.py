@@ -24,9 +24,9 @@ KEEPS_UP = 0.97
 
 @dataclass(frozen=True)
 class Point:
-    """One load. ``offered``, ``accepted``: flits per node and cycle over the window, as created and as arrived; ``latency`` in cycles, from
-    creation to the tail's arrival, of packets created in the window that have arrived (None: none has); ``saturated``: fewer than
-    ``KEEPS_UP`` of the offered flits arrived.
+    """One load. ``offered``, ``accepted``: flits per node and cycle over the window, as created and as arrived; ``latency`` in
+    cycles, from creation to the tail's arrival, of packets created in the window that have arrived (None: none has);
+    ``saturated``: fewer than ``KEEPS_UP`` of the offered flits arrived.
     """
 
     load: float
@@ -41,8 +41,8 @@ class Point:
 
 
 def sweep(network: Network, pattern: Pattern, loads: Iterable[float], *, warm_up: int, window: int) -> Iterator[Point]:
-    """Run a pattern at several loads, one after another: ``warm_up`` cycles, then a window that counts, then as many cycles again as both
-    for what is still on its way.
+    """Run a pattern at several loads, one after another: ``warm_up`` cycles, then a window that counts, then as many cycles
+    again as both for what is still on its way.
     """
     routes = Routes(network)
     for load in loads:
@@ -63,7 +63,7 @@ def measure(network: Network, routes: Routes, pattern: Pattern, load: float, *, 
     places = window * network.topology.nodes
     offered, accepted = (float(traffic.flits[which].sum()) / places for which in (counted, through))
     latency = (tails - traffic.created)[arrived]
-    figures = (None, None, None, None) if not len(latency) else (
-        float(latency.mean()), int(np.quantile(latency, 0.5, method="lower")), int(np.quantile(latency, 0.99, method="lower")),
-        int(latency.max()))
-    return Point(load, offered, accepted, *figures, int(counted.sum()), accepted < KEEPS_UP * offered)
+    some = len(latency) > 0
+    median, late = (int(np.quantile(latency, share, method="lower")) if some else None for share in (0.5, 0.99))
+    return Point(load, offered, accepted, float(latency.mean()) if some else None, median, late, int(latency.max()) if some else None,
+                 int(counted.sum()), accepted < KEEPS_UP * offered)

@@ -1,8 +1,9 @@
 """Routes over a network: a table for single packets, trees for copied ones and for reductions.
 
-Meshes and tori go dimension by dimension, the first one first (dimension-order routing); on a torus the shorter way, and where both are
-as long the one that the row says. A packet that passes a torus's dateline has VCs of its own all the way through that dimension,
-and so no ring of waiting packets can close (Dally and Seitz, IEEE ToC 1987). Other graphs go up and then down (Schroeder et al., IEEE JSAC 1991).
+Meshes and tori go dimension by dimension, the first one first (dimension-order routing); on a torus the shorter way, and where
+both are as long the one that the row says. A packet that passes a torus's dateline has VCs of its own all the way through that
+dimension, and so no ring of waiting packets can close (Dally and Seitz, IEEE ToC 1987). Other graphs go up and then down
+(Schroeder et al., IEEE JSAC 1991).
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ class Leg:
 
 
 class Routes:
-    """``table``: int64[routers, 2, nodes], output x 4 + VCs; which of the two rows holds: of a torus as the packet's coins say, of an edge list
-    the second after a wire that leads down.
+    """``table``: int64[routers, 2, nodes], output x 4 + VCs; which of the two rows holds: of a torus as the packet's coins say,
+    of an edge list the second after a wire that leads down.
     """
 
     def __init__(self, network: Network) -> None:
@@ -200,7 +201,9 @@ def _price(wire: Wire, hop: int) -> int:
 
 
 def _costs(topology: Topology, home: int, hop: int, *, free: bool) -> dict[tuple[int, int], int]:
-    """Least costs from (router, whether it was come to by a wire that leads down) to a router; ``free``: in any order of up and down."""
+    """Least costs from (router, whether it was come to by a wire that leads down) to a router; ``free``: in any order of up and
+    down.
+    """
     into: dict[int, list[Wire]] = defaultdict(list)
     for wire in topology.wires:
         into[wire.target].append(wire)

@@ -18,8 +18,8 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Started:
-    """``state``, ``packets`` and ``deliveries`` as the kernels want them. ``order``: the traffic's packets in order of creation; by delivery,
-    in the traffic's order: its packet there (``packet_of``), and its record (``delivery_of``).
+    """``state``, ``packets`` and ``deliveries`` as the kernels want them. ``order``: the traffic's packets in order of
+    creation; by delivery, in the traffic's order: its packet there (``packet_of``), and its record (``delivery_of``).
     """
 
     state: Ints
@@ -127,8 +127,8 @@ def _deliveries(traffic: Traffic) -> tuple[Ints, Ints, Ints]:
     for packet, nodes in traffic.copies.items():
         copies[packet] = len(nodes)
     packet_of = np.repeat(np.arange(len(traffic), dtype=np.int64), copies)
-    nodes = traffic.destinations[packet_of]
-    nodes[nodes == SEVERAL] = [node for packet in sorted(traffic.copies) for node in traffic.copies[packet]]
+    ends = traffic.destinations[packet_of]
+    ends[ends == SEVERAL] = [node for packet in sorted(traffic.copies) for node in traffic.copies[packet]]
     group = traffic.group[packet_of]
     first: Ints = np.zeros(len(packet_of), dtype=np.bool_)
     first[np.unique(group, return_index=True)[1]] = True
@@ -136,7 +136,7 @@ def _deliveries(traffic: Traffic) -> tuple[Ints, Ints, Ints]:
     record = np.cumsum(new) - 1
     of_group = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.int64)
     of_group[group[new & (group >= 0)]] = record[new & (group >= 0)]
-    return packet_of, np.where(group < 0, record, of_group[group] if len(of_group) else record), nodes
+    return packet_of, np.where(group < 0, record, of_group[group] if len(of_group) else record), ends
 
 
 def _state(network: Network, routes: Routes, legs: int, joins: int, groups: int, *, copied: bool) -> Ints:

@@ -28,7 +28,8 @@ class Kind(Enum):
 class Wire:
     """A link from an output port of one router to an input port of another.
 
-    ``latency``: cycles; ``flit_cycles``: cycles that a flit takes of it. ``dimension``: that of a mesh or torus it lies in, else -1.
+    ``latency``: cycles; ``flit_cycles``: cycles that a flit takes of it. ``dimension``: that of a mesh or torus it lies in,
+    else -1.
     ``down``: it leads away from the root (of a tree, or of the order in which routers of an edge list are taken). ``edge``: which
     of the file's edges it is, else -1.
     """
@@ -66,16 +67,18 @@ class Topology:
     @property
     def ports(self) -> int:
         """One more than the highest port of any router."""
-        return 1 + max(max((max(wire.output, wire.input) for wire in self.wires), default=0),
-                       max(port for _, port in self.enters), max(port for _, port in self.leaves))
+        return 1 + max(port for ports in (
+            (wire.output for wire in self.wires), (wire.input for wire in self.wires), (port for _, port in self.enters),
+            (port for _, port in self.leaves)) for port in ports)
 
 
 @dataclass(frozen=True)
 class Router:
-    """What all routers are like. ``routing``: cycles of the routing stage, 0 with lookahead; VCs and the switch are allocated in a
-    cycle each, or in the same one where ``speculative``; ``traversal``: cycles through the crossbar.
+    """What all routers are like. ``routing``: cycles of the routing stage, 0 with lookahead; VCs and the switch are allocated
+    in a cycle each, or in the same one where ``speculative``; ``traversal``: cycles through the crossbar.
 
-    ``buffer``: flits of each input VC. ``vcs``: per port, of which the last ``reduction_vcs`` serve reductions alone. ``combine``:
+    ``buffer``: flits of each input VC. ``vcs``: per port, of which the last ``reduction_vcs`` serve reductions alone.
+    ``combine``:
     cycles by which a router in which packets of a reduction join holds up their head.
     """
 

@@ -28,7 +28,7 @@ class LinkFile(_Strict):
     """Links: a flit arrives its latency after the cycle in which it was put on the link."""
 
     latency: Latency = _ONE
-    width: RateLimit = Field("unlimited", description="a flit takes flit / width cycles, rounded up; default one cycle")
+    width: RateLimit = Field(default="unlimited", description="a flit takes flit / width cycles, rounded up; default one cycle")
 
 
 class EdgeFile(_Strict):
@@ -74,7 +74,7 @@ class NetworkFile(_Strict):
     flit: Bytes
     topology: TopologyFile
     link: LinkFile = LinkFile()
-    endpoint: LinkFile = Field(LinkFile(), description="the links between nodes and routers")
+    endpoint: LinkFile = Field(default=LinkFile(), description="the links between nodes and routers")
     router: RouterFile
 
 

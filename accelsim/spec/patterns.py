@@ -144,7 +144,9 @@ def _created(pattern: Pattern, node: int, load: float, *, count: int | None = No
 
 
 def scattered(stream: int, begin: int, count: int) -> NDArray[np.uint64]:
-    """Numbers ``begin`` and on of a stream without a pattern: splitmix64 (Steele, Lea, Flood, OOPSLA 2014), its seed mixed first."""
+    """Numbers ``begin`` and on of a stream without a pattern: splitmix64 (Steele, Lea, Flood, OOPSLA 2014), its seed mixed
+    first.
+    """
     seed = _mixed(np.array([stream + 1], dtype=np.uint64) * np.uint64(0xD1342543DE82EF95))
     return _mixed(seed + np.arange(begin + 1, begin + count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
 

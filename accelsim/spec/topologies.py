@@ -1,7 +1,7 @@
 """From a topology's kind and sizes to routers and wires.
 
-Ports are numbered so that requests take turns as in BookSim's networks (Jiang et al., ISPASS 2013): in dimension d of a mesh or torus
-the output 2d leads up and 2d + 1 down, the input 2d comes from above and 2d + 1 from below; the node's own comes last.
+Ports are numbered so that requests take turns as in BookSim's networks (Jiang et al., ISPASS 2013): in dimension d of a mesh or
+torus the output 2d leads up and 2d + 1 down, the input 2d comes from above and 2d + 1 from below; the node's own comes last.
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ SEVERAL = -1
 class Traffic:
     """Packets in the order in which each node sends its own.
 
-    ``created``: int64[n], the cycle from which each is there, never sooner than the one before of its node; ``sources``, ``destinations``
-    (``SEVERAL`` where ``copies`` has them) and ``flits``: int64[n]. ``group``: int64[n], the reduction that a packet is part of, counted from 0
-    in the order of their first packets, or -1; its packets have one destination and one length.
+    ``created``: int64[n], the cycle from which each is there, never sooner than the one before of its node; ``sources``,
+    ``destinations`` (``SEVERAL`` where ``copies`` has them) and ``flits``: int64[n]. ``group``: int64[n], the reduction that a
+    packet is part of, counted from 0 in the order of their first packets, or -1; its packets have one destination and one length.
     """
 
     created: Ints
@@ -50,15 +50,15 @@ def traffic_of(rows: Sequence[tuple[int, int | tuple[int, ...], int | tuple[int,
     packets: list[tuple[int, int, int, int, int]] = []
     copies: dict[int, tuple[int, ...]] = {}
     groups = 0
-    for created, source, destination, flits in rows:
-        if isinstance(source, tuple):
-            assert isinstance(destination, int)
-            packets += [(created, one, destination, flits, groups) for one in source]
-            groups += 1
-        elif isinstance(destination, tuple):
+    for when, source, destination, length in rows:
+        if isinstance(destination, tuple):
             copies[len(packets)] = destination
-            packets.append((created, source, SEVERAL, flits, -1))
+            destination = SEVERAL
+        if isinstance(source, tuple):
+            packets += [(when, one, destination, length, groups) for one in source]
+            groups += 1
         else:
-            packets.append((created, source, destination, flits, -1))
+            packets.append((when, source, destination, length, -1))
     table = np.array(packets, dtype=np.int64).reshape(-1, 5)
-    return Traffic(*(np.ascontiguousarray(table[:, column]) for column in range(5)), copies=copies)
+    created, sources, destinations, flits, group = (np.ascontiguousarray(table[:, column]) for column in range(5))
+    return Traffic(created, sources, destinations, flits, group, copies)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -28,13 +27,11 @@ _KEYS = {
 
 
 def read_traffic(text: str, network: Network) -> Traffic:
-    """A file of packets, ``-`` for standard input, or a pattern such as ``uniform:load=0.2,flits=8,packets=100``.
+    """A file of packets, or a pattern such as ``uniform:load=0.2,flits=8,packets=100``.
 
     Raises SpecError with all that is wrong with it, by line.
     """
-    name, colon, _ = text.partition(":")
-    if text == "-":
-        return read_lines(sys.stdin, "standard input", network.topology.nodes)
+    name, _, _ = text.partition(":")
     path = Path(text)
     try:
         is_file = path.is_file()
@@ -131,7 +128,8 @@ class _Reading:
 
     def traffic(self) -> Traffic:
         """All that was read."""
-        return Traffic(*(np.array(column, dtype=np.int64) for column in self._columns), copies=self._copies)
+        created, sources, destinations, flits, group = (np.array(column, dtype=np.int64) for column in self._columns)
+        return Traffic(created, sources, destinations, flits, group, self._copies)
 
 
 def read_pattern(text: str, network: Network) -> Traffic:

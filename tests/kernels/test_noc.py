@@ -92,8 +92,8 @@ def nothing_is_left(begun: Started, net: Network) -> None:
 
 
 def alone(net: Network, routes: Routes, source: int, node: int, flits: int, row: int = 0) -> int:
-    """Cycles of a packet that nothing is in the way of, link by link: the head waits for routing and VC allocation in each router,
-    the flits behind it for the switch alone; each link sends a flit every so many cycles.
+    """Cycles of a packet that nothing is in the way of, link by link: the head waits for routing and VC allocation in each
+    router, the flits behind it for the switch alone; each link sends a flit every so many cycles.
     """
     way = routes.walk(source, node, row)
     wires = [routes.wires[router, output] for router, _, output in way[:-1]]
@@ -201,12 +201,12 @@ def test_places_are_neither_lost_nor_made_in_any_cycle(data: st.DataObject) -> N
     while advance(begun.state, begun.packets, begun.deliveries, now) != at.FAR:
         travelling = in_flight(begun, links)
         assert sum(travelling.values()) == begun.state[at.TRAVELLING]
-        credits = begun.section(at.B_OUT_VC, topology.routers * topology.ports * router.vcs, at.OUT_VC_WIDTH)[:, at.C_CREDITS]
+        places = begun.section(at.B_OUT_VC, topology.routers * topology.ports * router.vcs, at.OUT_VC_WIDTH)[:, at.C_CREDITS]
         held = begun.section(at.B_IN_VC, topology.routers * topology.ports * router.vcs, at.IN_VC_WIDTH)[:, at.I_COUNT]
         for link in range(links):
             for vc in range(router.vcs):
                 port, node, into = (int(table[link, field]) for field in (at.K_FROM_PORT, at.K_FROM_NODE, at.K_TO_PORT))
-                own = credits[port * router.vcs + vc] if port >= 0 else begun.section(at.B_NODE_VC, topology.nodes, router.vcs)[node, vc]
+                own = places[port * router.vcs + vc] if port >= 0 else begun.section(at.B_NODE_VC, topology.nodes, router.vcs)[node, vc]
                 behind = held[into * router.vcs + vc] if into >= 0 else 0
                 assert 0 <= own <= router.buffer
                 assert own + behind + travelling.get((link, vc), 0) == router.buffer
@@ -231,8 +231,9 @@ def test_alone_on_a_mesh(router: Router, first: int, link: int) -> None:
 
 
 def test_slow_and_far_links() -> None:
-    """A link of latency 5, of which a flit takes 3 cycles. Flits reach router 0 in cycles 2 to 5, pass its switch in 4, 7, 10 and 13 and
-    reach router 1 nine cycles later; there the head waits two cycles, the tail none; both are at the node three cycles on.
+    """A link of latency 5, of which a flit takes 3 cycles. Flits reach router 0 in cycles 2 to 5, pass its switch in 4, 7, 10
+    and 13 and reach router 1 nine cycles later; there the head waits two cycles, the tail none; both are at the node three
+    cycles on.
     """
     net = network(from_edges(2, [Edge(0, 1, 5, 3, False)], [0, 1]))
     found = carry(net, traffic_of([(0, 0, 1, 4)]))
@@ -379,8 +380,8 @@ def test_what_a_network_cannot_carry_is_refused() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_alone_a_transfer_takes_what_its_flits_take(data: st.DataObject) -> None:
-    """Where buffers hold a packet and packets come far apart, both models are the same in every packet, but for copies over links of
-    different speed: an input port reads one flit in a cycle, and its legs want different ones.
+    """Where buffers hold a packet and packets come far apart, both models are the same in every packet, but for copies over
+    links of different speed: an input port reads one flit in a cycle, and its legs want different ones.
     """
     net = data.draw(networks(reductions=1))
     net = replace(net, router=replace(net.router, buffer=64))

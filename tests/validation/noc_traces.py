@@ -35,7 +35,7 @@ SCENARIOS: dict[str, Callable[[int, int], Rows]] = {
     "neighbor": _to(lambda node, nodes: (node + 1) % nodes),
     "shift_half": _to(lambda node, nodes: (node + nodes // 2) % nodes),
     "transpose": _to(_transposed),
-    "incast0": _to(lambda _, nodes: 0),
+    "incast0": _to(lambda *_: 0),
     "incastmid": _to(lambda _, nodes: _middle(nodes)),
     "scatter0": lambda nodes, length: [(0, 0, node, length) for _ in range(FLITS // length) for node in range(1, nodes)],
     "ringstep": lambda nodes, length: [(0, node, (node + 1) % nodes, length) for node in range(nodes)],
