@@ -163,8 +163,8 @@ def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A fol
 
 
 @app.command("list")
-def list_(what: Annotated[str, typer.Argument(help="chips, memories, networks, workloads, dataflows, operators, metrics, stalls or "
-                                              "formats.")],
+def list_(what: Annotated[str, typer.Argument(help="chips, memories, networks, workloads, dataflows, operators, metrics, "
+                                              "stalls or formats.")],
           ) -> int:
     """List what there is."""
     from accelsim.cli import words
@@ -195,22 +195,28 @@ def dram(memory: Annotated[str, typer.Argument(help="A shipped memory (accelsim 
 @app.command()
 def noc(network: Annotated[str, typer.Argument(help="A shipped network (accelsim list networks) or a network file.",
                                                autocompletion=_shipped("networks"))],
-        traffic: Annotated[str, typer.Argument(help="A file of lines 'CREATE_CYCLE SOURCE DESTINATION FLITS', - for standard input, or a "
-                                               "pattern: uniform:load=0.2,flits=8,packets=100, transpose, tornado, neighbor, shift, "
-                                               "hotspot, incast, scatter, all2all, multicast, reduce.")],
+        traffic: Annotated[str, typer.Argument(help="A file of lines 'CREATE_CYCLE SOURCE DESTINATION FLITS', - for standard "
+                                               "input, or a pattern: uniform:load=0.2,flits=8,packets=100, transpose, tornado, "
+                                               "neighbor, shift, hotspot, incast, scatter, all2all, multicast, reduce.")],
         override: Annotated[list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="Override a value by its path: "
                                                            "network.router.vcs=2. May be repeated.")] = None,
-        model: Annotated[NetworkModel, typer.Option("--model", help="Flit by flit; transfer by transfer, which is faster and knows no "
+        model: Annotated[NetworkModel, typer.Option("--model", help="Flit by flit; transfer by transfer, which is faster and "
+                                                    "knows no "
                                                     "buffers; or both, and how far they are apart.")] = NetworkModel.FLIT,
         as_json: AsJson = False,
-        packets: Annotated[Path | None, typer.Option("--packets", metavar="FILE", help="Write when each packet was created, left and "
+        packets: Annotated[Path | None, typer.Option("--packets", metavar="FILE",
+                                                     help="Write when each packet was created, left and "
                                                      "arrived (.csv).")] = None,
-        links: Annotated[Path | None, typer.Option("--links", metavar="FILE", help="Write what each link carried (.csv).")] = None,
-        load_sweep: Annotated[str | None, typer.Option("--load-sweep", metavar="LOADS", help="Latency and throughput of a pattern at "
+        links: Annotated[Path | None, typer.Option("--links", metavar="FILE",
+                                                   help="Write what each link carried (.csv).")] = None,
+        load_sweep: Annotated[str | None, typer.Option("--load-sweep", metavar="LOADS",
+                                                       help="Latency and throughput of a pattern at "
                                                        "several loads: 0.1,0.2,0.4 or 0.1:0.8:0.1.")] = None,
-        warm_up: Annotated[int, typer.Option("--warm-up", min=0, max=10_000_000, metavar="N", help="Cycles of a sweep that do not count."
+        warm_up: Annotated[int, typer.Option("--warm-up", min=0, max=10_000_000, metavar="N",
+                                             help="Cycles of a sweep that do not count."
                                              )] = 3000,
-        window: Annotated[int, typer.Option("--window", min=100, max=10_000_000, metavar="N", help="Cycles of a sweep that do.")] = 10000,
+        window: Annotated[int, typer.Option("--window", min=100, max=10_000_000, metavar="N",
+                                            help="Cycles of a sweep that do.")] = 10000,
         ) -> int:
     """Run packets through a network on chip alone, flit by flit."""
     from accelsim.cli import noc as networks

@@ -104,17 +104,18 @@ def _text(network: Network, figures: dict[str, Any]) -> str:
             continue
         told = f["latency_cycles"]
         lines += [
-            f"  {model.value} by {model.value}: the last tail arrives in cycle {f['completion_cycle']:,} ({human_time(f['time_s'])})",
-            f"    latency in cycles: {told['mean']:,.1f} mean, {told['p50']:,} median, {told['p99']:,} 99 %, {told['max']:,} most; "
-            f"{f['network_latency_mean']:,.1f} mean from the head's leaving on",
-            f"    {f['accepted_flits_per_node_cycle']:.3f} flits arrive per node and cycle, {f['delivered_flits']:,} in all; links "
-            f"carry {human_bytes(f['link_bytes'])}",
+            f"  {model.value} by {model.value}: the last tail arrives in cycle {f['completion_cycle']:,} "
+            f"({human_time(f['time_s'])})",
+            f"    latency in cycles: {told['mean']:,.1f} mean, {told['p50']:,} median, {told['p99']:,} 99 %, {told['max']:,} "
+            f"most; {f['network_latency_mean']:,.1f} mean from the head's leaving on",
+            f"    {f['accepted_flits_per_node_cycle']:.3f} flits arrive per node and cycle, {f['delivered_flits']:,} in all; "
+            f"links carry {human_bytes(f['link_bytes'])}",
             *(f"    {'busiest links' if not place else '':<13} {link['link']:<14} {human_bytes(link['bytes']):>10}  "
               f"{link['busy_share']:>6.1%} busy" for place, link in enumerate(f["busiest_links"]))]
     error = figures.get("transfer_against_flit")
     if error is not None:
-        lines.append(f"  transfers against flits: end {error['completion']:+.1%}, mean latency {error['mean_latency']:+.1%}, a packet's "
-                     f"latency {error['packet_latency_mean_absolute']:.1%} apart on average")
+        lines.append(f"  transfers against flits: end {error['completion']:+.1%}, mean latency {error['mean_latency']:+.1%}, a "
+                     f"packet's latency {error['packet_latency_mean_absolute']:.1%} apart on average")
     return "\n".join(lines)
 
 
@@ -162,6 +163,6 @@ def _loads(text: str) -> list[float]:
     elif len(parts) == 1 and all(re.fullmatch(_NUMBER, part.strip()) and part.strip() for part in text.split(",")):
         found = [float(part) for part in text.split(",")]
     if not found or len(found) > _MOST_LOADS or not all(0 < load <= 1 for load in found):
-        raise SpecError([Fault("--load-sweep", 0, 0, text, "not loads", f"0.1,0.2,0.4 or 0.1:0.8:0.1, above 0 and up to 1, {_MOST_LOADS} "
-                               "at most")])
+        raise SpecError([Fault("--load-sweep", 0, 0, text, "not loads", f"0.1,0.2,0.4 or 0.1:0.8:0.1, above 0 and up to 1, "
+                               f"{_MOST_LOADS} at most")])
     return found

@@ -119,15 +119,16 @@ def _explain_network(name: str) -> None:
     print(f"{network.name} (network)\n  {network.description}\n  {topology.kind.value} {' x '.join(map(str, topology.sizes))}: "
           f"{topology.routers} routers, {len(topology.wires)} links between them, {topology.nodes} nodes; a cycle is "
           f"{human_time(network.cycle_s)}, a flit {network.flit_bytes} B\n"
-          f"  a router: {router.vcs} VCs of {router.buffer} flits an input port; routing {router.routing}, VC and switch allocation "
-          f"{1 if router.speculative else 2}, traversal {router.traversal} cycles"
+          f"  a router: {router.vcs} VCs of {router.buffer} flits an input port; routing {router.routing}, VC and switch "
+          f"allocation {1 if router.speculative else 2}, traversal {router.traversal} cycles"
           f"{f'; {router.reduction_vcs} of the VCs for reductions' if router.reduction_vcs else ''}")
     wires = sorted({(wire.latency, wire.flit_cycles) for wire in topology.wires})
     for latency, cycles in wires:
         rate = network.flit_bytes / (cycles * network.cycle_s)
-        print(f"  links of latency {latency}: {float(rate) / 1e9:,.2f} GB/s, {hop + latency + cycles - 1} cycles a router and link")
-    print(f"  alone, a packet of L flits over n links arrives after {ends + hop - 1}"
-          f"{f' + {hop + wires[0][0] + wires[0][1] - 1} n' if len(wires) == 1 else ', the links,'} + L - 1 cycles")
+        print(f"  links of latency {latency}: {float(rate) / 1e9:,.2f} GB/s, {hop + latency + cycles - 1} cycles a router and "
+              "link")
+    each = f" + {hop + sum(wires[0]) - 1} n" if len(wires) == 1 else " + the links" if wires else ""
+    print(f"  alone, a packet of L flits{' over n links' if len(wires) == 1 else ''} arrives after {ends + hop - 1}{each} + L - 1 cycles")
 
 
 def _explain_chip(name: str) -> None:

@@ -70,17 +70,17 @@ def choose_vc(s: Ints, q: Ints, node: int) -> int:
     A reduction has a VC of its own, from where the one that had it before is done.
     """
     n = s[B_NODE] + node * NODE_WIDTH
-    credits, common = s[B_NODE_VC] + node * s[VCS], s[COMMON_VCS]
+    room, common = s[B_NODE_VC] + node * s[VCS], s[COMMON_VCS]
     group = q[s[n + S_FIRST] * PACKET_WIDTH + Q_GROUP]
     if group >= 0:
         own = s[VCS] - common
         vc = common + group % own
         before = group < own or s[s[B_GROUP] + (group - own) * GROUP_WIDTH + G_DONE]
-        return int(vc) if before and s[credits + vc] > 0 else NEVER
+        return int(vc) if before and s[room + vc] > 0 else NEVER
     vc = s[n + S_LAST_VC]
     for _ in range(common):
         vc = vc + 1 if vc + 1 < common else 0
-        if s[credits + vc] > 0:
+        if s[room + vc] > 0:
             return int(vc)
     return NEVER
 

@@ -116,4 +116,5 @@ def _links(network: Network, begun: Started) -> tuple[Link, ...]:
     names += [f"node {node}->{router}" for node, (router, _) in enumerate(topology.enters)]
     names += [f"{router}->node {node}" for node, (router, _) in enumerate(topology.leaves)]
     table = begun.section(at.B_LINK, len(names), at.LINK_WIDTH)
-    return tuple(Link(name, int(row[at.K_FLITS]), int(row[at.K_FLITS] * row[at.K_CYCLES])) for name, row in zip(names, table, strict=True))
+    return tuple(Link(name, int(row[at.K_FLITS]), int(row[at.K_FLITS] * row[at.K_CYCLES]))
+                 for name, row in zip(names, table, strict=True))

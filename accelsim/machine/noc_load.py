@@ -65,5 +65,5 @@ def measure(network: Network, routes: Routes, pattern: Pattern, load: float, *, 
     latency = (tails - traffic.created)[arrived]
     some = len(latency) > 0
     median, late = (int(np.quantile(latency, share, method="lower")) if some else None for share in (0.5, 0.99))
-    return Point(load, offered, accepted, float(latency.mean()) if some else None, median, late, int(latency.max()) if some else None,
-                 int(counted.sum()), accepted < KEEPS_UP * offered)
+    mean, most = (float(latency.mean()), int(latency.max())) if some else (None, None)
+    return Point(load, offered, accepted, mean, median, late, most, int(counted.sum()), accepted < KEEPS_UP * offered)

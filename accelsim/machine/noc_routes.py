@@ -110,7 +110,8 @@ class Routes:
             joining[self.network.topology.enters[source][0]] += 1
         outputs: dict[int, int] = {}
         # children first: a router's turn comes when all that lead to it have had theirs
-        for router in sorted(self._depths(joining, towards, node), key=lambda one: -self._depths(joining, towards, node)[one]):
+        depths = self._depths(joining, towards, node)
+        for router in sorted(depths, key=lambda one: -depths[one]):
             outputs[router] = towards[router]
             wire = self.wires.get((router, towards[router]))
             if wire is not None and (router, towards[router]) != self._leaves[node]:

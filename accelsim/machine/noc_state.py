@@ -40,7 +40,8 @@ def start(network: Network, routes: Routes, traffic: Traffic) -> Started:
     _check(network, traffic)
     legs, joins, groups, trees = _trees(routes, traffic)
     state = _state(network, routes, len(legs), len(joins), len(groups), copied=bool(traffic.copies))
-    for base, rows, width in ((at.B_TREE, legs, at.TREE_WIDTH), (at.B_JOIN, joins, at.JOIN_WIDTH), (at.B_GROUP, groups, at.GROUP_WIDTH)):
+    for base, rows, width in ((at.B_TREE, legs, at.TREE_WIDTH), (at.B_JOIN, joins, at.JOIN_WIDTH),
+                              (at.B_GROUP, groups, at.GROUP_WIDTH)):
         state[state[base]:state[base] + len(rows) * width] = np.array(rows, dtype=np.int64).ravel()
     state[at.PACKETS] = len(traffic)
     packets, order = _packets(traffic, trees)
@@ -61,7 +62,8 @@ def _check(network: Network, traffic: Traffic) -> None:
         faults.append(Fault(network.name, 0, 0, "", f"no node {last}", f"0 to {network.topology.nodes - 1}"))
     longest = max((int(traffic.flits[packet]) for packet in traffic.copies), default=0)
     if longest > network.router.buffer:
-        faults.append(Fault(network.name, 0, 0, "", f"a packet of {longest} flits to several nodes, buffers of {network.router.buffer}",
+        faults.append(Fault(network.name, 0, 0, "", f"a packet of {longest} flits to several nodes, buffers of "
+                            f"{network.router.buffer}",
                             "such packets fit into a buffer, or two of them could wait for each other for ever"))
     if (traffic.group >= 0).any() and not network.router.reduction_vcs:
         faults.append(Fault(network.name, 0, 0, "", "a reduction, and no VCs for one", "-o network.router.reduction_vcs=1"))
@@ -93,7 +95,8 @@ def _trees(routes: Routes, traffic: Traffic) -> tuple[Rows, Rows, Rows, dict[int
     for group in sorted(members):
         sources, node = traffic.sources[members[group]].tolist(), int(traffic.destinations[members[group][0]])
         begin = len(joins)
-        joins += [(router, count, 0, at.NEVER, output, 0, 0) for router, (count, output) in routes.reduction(sources, node).items()]
+        joins += [(router, count, 0, at.NEVER, output, 0, 0)
+                  for router, (count, output) in routes.reduction(sources, node).items()]
         groups.append((begin, len(joins), 0))
     return legs, joins, groups, trees
 
@@ -162,9 +165,11 @@ def _state(network: Network, routes: Routes, legs: int, joins: int, groups: int,
         s[base] = place
         place += length
     for field, value in (
-            (at.ROUTERS, routers), (at.NODES, nodes), (at.PORTS, ports), (at.VCS, vcs), (at.COMMON_VCS, vcs - router.reduction_vcs),
+            (at.ROUTERS, routers), (at.NODES, nodes), (at.PORTS, ports), (at.VCS, vcs),
+            (at.COMMON_VCS, vcs - router.reduction_vcs),
             (at.BUFFER, router.buffer), (at.ROUTING, router.routing), (at.TRAVERSAL, router.traversal),
-            (at.SPECULATIVE, router.speculative), (at.COMBINE, router.combine), (at.WHEEL, wheel), (at.FREE_EVENT, s[at.B_EVENT])):
+            (at.SPECULATIVE, router.speculative), (at.COMBINE, router.combine), (at.WHEEL, wheel),
+            (at.FREE_EVENT, s[at.B_EVENT])):
         s[field] = value
 
     def table(base: int, count: int, width: int) -> Ints:

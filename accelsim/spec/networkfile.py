@@ -46,10 +46,11 @@ class TopologyFile(_Strict):
 
     kind: Literal["mesh", "torus", "ring", "crossbar", "fly", "tree", "edges"]
     sizes: Annotated[list[Count], Field(min_length=1, max_length=6)] | None = Field(
-        default=None, description="mesh, torus: routers in each dimension; ring, crossbar: one number; fly: arity, stages; tree: arity, "
-        "levels; edges: one number, the routers")
+        default=None, description="mesh, torus: routers in each dimension; ring, crossbar: one number; fly: arity, stages; "
+        "tree: arity, levels; edges: one number, the routers")
     edges: list[EdgeFile] | None = Field(default=None, description="edges: the list")
-    nodes: list[Place] | None = Field(default=None, description="edges: the router that each node is at; default one node at each")
+    nodes: list[Place] | None = Field(default=None, description="edges: the router that each node is at; default one node at "
+                                      "each")
 
 
 class RouterFile(_Strict):
@@ -61,7 +62,8 @@ class RouterFile(_Strict):
     reduction_vcs: Annotated[int, Field(ge=0, le=LARGEST_VCS, strict=True)] = Field(
         default=0, description="of them, for reductions alone")
     buffer: Annotated[int, Field(ge=1, le=1 << 16, strict=True)] = Field(description="flits of each VC of an input port")
-    speculative: bool = Field(default=False, strict=True, description="heads ask for the switch in the cycle in which they ask for a VC")
+    speculative: bool = Field(default=False, strict=True, description="heads ask for the switch in the cycle in which they ask "
+                              "for a VC")
     combine: Latency = Field(_ONE, description="what joining packets of a reduction takes")
 
 
@@ -144,7 +146,8 @@ def _topology(file: NetworkFile, kind: Kind, link: tuple[int, int], cycles: _Cyc
     nodes = prod(sizes)
     if kind in {Kind.FLY, Kind.TREE}:
         if sizes[0] < 2 or sizes[1] > 12:
-            problems.append((("topology", "sizes"), f"arity {sizes[0]}, {sizes[1]} after it", "an arity of 2 or more, up to 12 after it"))
+            problems.append((("topology", "sizes"), f"arity {sizes[0]}, {sizes[1]} after it",
+                             "an arity of 2 or more, up to 12 after it"))
             return None
         nodes = sizes[0]**sizes[1]
     if nodes > LARGEST_NODES:
@@ -180,7 +183,8 @@ def _edges(given: TopologyFile, routers: int, link: tuple[int, int], cycles: _Cy
     topology = from_edges(routers, edges, nodes)
     apart = _unreachable(topology, nodes)
     if apart is not None:
-        problems.append((("topology", "edges"), f"no way from router {apart[0]} to router {apart[1]} that goes up first and then down",
+        problems.append((("topology", "edges"), f"no way from router {apart[0]} to router {apart[1]} that goes up first and "
+                         "then down",
                          "edges that join all routers that have nodes; up is towards router 0"))
     return topology
 

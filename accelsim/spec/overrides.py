@@ -22,7 +22,8 @@ def split_overrides(overrides: Iterable[str]) -> dict[str, list[tuple[str, Any]]
         room, _, path = key.strip().partition(".")
         if not equals or not path or room not in found:
             faults.append(Fault("-o", 0, 0, text, "not an override", "chip.PATH=VALUE, workload.PATH=VALUE, "
-                                "mapping.PATH=VALUE, memory.PATH=VALUE or network.PATH=VALUE, such as chip.levels.DRAM.latency=\"40 cycles\"",
+                                "mapping.PATH=VALUE, memory.PATH=VALUE or network.PATH=VALUE, such as "
+                                "chip.levels.DRAM.latency=\"40 cycles\"",
                                 nearest(room, FILES)))
             continue
         try:

@@ -72,9 +72,11 @@ def _single(created: Ints, sources: Ints, destinations: Ints, flits: int) -> Tra
 def _check(pattern: Pattern, network: Network) -> None:
     nodes = network.topology.nodes
     faults = []
-    each = nodes - 1 if pattern.name in {"incast", "scatter", "reduce"} else nodes * (nodes - 1) if pattern.name == "all2all" else nodes
+    others = nodes - 1
+    each = {"incast": others, "scatter": others, "reduce": others, "all2all": nodes * others}.get(pattern.name, nodes)
     if pattern.packets * each > MOST_PACKETS:
-        faults.append(Fault(pattern.name, 0, 0, "packets", f"{pattern.packets * each:,} packets in all", f"up to {MOST_PACKETS:,}"))
+        faults.append(Fault(pattern.name, 0, 0, "packets", f"{pattern.packets * each:,} packets in all",
+                            f"up to {MOST_PACKETS:,}"))
     if pattern.load is not None and pattern.packets * pattern.flits / pattern.load > LATEST / 64:
         faults.append(Fault(pattern.name, 0, 0, "load", "goes beyond cycle 2^40"))
     if pattern.node >= nodes:
@@ -106,7 +108,8 @@ def _together(pattern: Pattern, nodes: int) -> Traffic:
     copied = pattern.name == "multicast"
     each = 1 if copied else len(others)
     count = pattern.packets * each
-    sources = np.full(count, pattern.node, dtype=np.int64) if copied else np.tile(np.array(others, dtype=np.int64), pattern.packets)
+    own = np.array([pattern.node] if copied else others, dtype=np.int64)
+    sources = np.tile(own, pattern.packets)
     group = np.full(count, -1, dtype=np.int64) if copied else np.repeat(np.arange(pattern.packets, dtype=np.int64), each)
     several = copied and len(others) > 1
     destination = (SEVERAL if several else others[0]) if copied else pattern.node

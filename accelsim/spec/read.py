@@ -101,7 +101,9 @@ def read_network(name: str, overrides: Iterable[str] = ()) -> Network:
     """A network on chip by the name of a shipped file or by path."""
     located = apply_overrides(_located(name, "networks"), "network", split_overrides(overrides)["network"])
     network, problems = resolve_network(_validated(located, NetworkFile))
-    return _whole(located, network, problems)
+    if problems or network is None:
+        raise SpecError([_override(located, fault(located, path, message, allowed, "")) for path, message, allowed in problems])
+    return network
 
 
 def read(chip: str, workload: str, mapping: str | None = None, *, choose: Chooser,

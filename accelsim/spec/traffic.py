@@ -53,12 +53,12 @@ def traffic_of(rows: Sequence[tuple[int, int | tuple[int, ...], int | tuple[int,
     for when, source, destination, length in rows:
         if isinstance(destination, tuple):
             copies[len(packets)] = destination
-            destination = SEVERAL
+        end = SEVERAL if isinstance(destination, tuple) else destination
         if isinstance(source, tuple):
-            packets += [(when, one, destination, length, groups) for one in source]
+            packets += [(when, one, end, length, groups) for one in source]
             groups += 1
         else:
-            packets.append((when, source, destination, length, -1))
+            packets.append((when, source, end, length, -1))
     table = np.array(packets, dtype=np.int64).reshape(-1, 5)
     created, sources, destinations, flits, group = (np.ascontiguousarray(table[:, column]) for column in range(5))
     return Traffic(created, sources, destinations, flits, group, copies)

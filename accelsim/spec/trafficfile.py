@@ -140,6 +140,8 @@ def read_pattern(text: str, network: Network) -> Traffic:
 def parse_pattern(text: str) -> Pattern:
     """The name and the keys of a pattern. Raises SpecError with all that is wrong with them."""
     name, _, rest = text.partition(":")
+    if name not in PATTERNS:
+        raise SpecError([Fault(text, 0, 0, "", "no pattern", ", ".join(PATTERNS), nearest(name, list(PATTERNS)))])
     known = PATTERNS[name]
     values: dict[str, float] = {}
     faults: list[Fault] = []
@@ -158,5 +160,5 @@ def parse_pattern(text: str) -> Pattern:
             values[key] = int(value) if whole else float(value)
     if faults:
         raise SpecError(faults)
-    return Pattern(name, int(values.get("flits", 8)), int(values.get("packets", 1)), values.get("load"), int(values.get("seed", 1)),
-                   int(values.get("node", 0)), int(values["by"]) if "by" in values else None)
+    return Pattern(name, int(values.get("flits", 8)), int(values.get("packets", 1)), values.get("load"),
+                   int(values.get("seed", 1)), int(values.get("node", 0)), int(values["by"]) if "by" in values else None)

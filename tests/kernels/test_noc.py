@@ -50,7 +50,8 @@ def topologies(draw: st.DrawFn) -> Topology:
     if kind is Kind.TREE:
         return tree(2, draw(st.integers(1, 3)), latency, cycles)
     count = draw(st.integers(2, 6))
-    edges = [Edge(draw(st.integers(0, i - 1)), i, draw(st.integers(1, 3)), draw(st.integers(1, 2)), False) for i in range(1, count)]
+    edges = [Edge(draw(st.integers(0, i - 1)), i, draw(st.integers(1, 3)), draw(st.integers(1, 2)), False)
+             for i in range(1, count)]
     more = draw(st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=4))
     edges += [Edge(a, b, 1, 1, draw(st.booleans())) for a, b in more if a != b]
     return from_edges(count, edges, draw(st.permutations(range(count))))
@@ -69,7 +70,8 @@ def networks(draw: st.DrawFn, reductions: int = 0) -> Network:
 def rows(draw: st.DrawFn, nodes: int) -> list[tuple[int, int, int, int]]:
     node = st.integers(0, nodes - 1)
     spread = draw(st.sampled_from([0, 0, 5, 60]))
-    found = draw(st.lists(st.tuples(st.integers(0, spread), node, node, st.sampled_from([1, 1, 2, 5, 9])), min_size=1, max_size=25))
+    found = draw(st.lists(st.tuples(st.integers(0, spread), node, node, st.sampled_from([1, 1, 2, 5, 9])), min_size=1,
+                          max_size=25))
     return sorted(found, key=lambda row: row[0])
 
 
@@ -206,7 +208,8 @@ def test_places_are_neither_lost_nor_made_in_any_cycle(data: st.DataObject) -> N
         for link in range(links):
             for vc in range(router.vcs):
                 port, node, into = (int(table[link, field]) for field in (at.K_FROM_PORT, at.K_FROM_NODE, at.K_TO_PORT))
-                own = places[port * router.vcs + vc] if port >= 0 else begun.section(at.B_NODE_VC, topology.nodes, router.vcs)[node, vc]
+                sent = begun.section(at.B_NODE_VC, topology.nodes, router.vcs)
+                own = places[port * router.vcs + vc] if port >= 0 else sent[node, vc]
                 behind = held[into * router.vcs + vc] if into >= 0 else 0
                 assert 0 <= own <= router.buffer
                 assert own + behind + travelling.get((link, vc), 0) == router.buffer
@@ -305,7 +308,8 @@ def test_copies_and_reductions_all_arrive_whatever_else_goes_on(data: st.DataObj
     nothing_is_left(begun, net)
     arrived = {link.name.split("->node ")[1]: link.flits for link in found.links if "->node " in link.name}
     for node in range(net.topology.nodes):
-        assert arrived[str(node)] == sum(flits for _, _, ends, flits in asked if ends == node or (isinstance(ends, tuple) and node in ends))
+        assert arrived[str(node)] == sum(flits for _, _, ends, flits in asked
+                                         if ends == node or (isinstance(ends, tuple) and node in ends))
     assert sum(arrived.values()) == traffic.delivered_flits
     assert (found.tail - found.head >= traffic.flits[found.packet] - 1).all()
     routes = Routes(net)
@@ -329,7 +333,8 @@ def test_a_full_torus_never_stands_still(kind: Kind, buffer: int) -> None:
     asked: list[tuple[int, int | tuple[int, ...], int | tuple[int, ...], int]] = []
     for i in range(30):
         asked += [(0, node, (node * 7 + i * 5 + 3) % nodes, 9) for node in range(nodes)]
-        asked += [(0, node, (((node + 3) % nodes), (node + nodes // 2) % nodes, (node + nodes - 2) % nodes), 1) for node in range(nodes)]
+        asked += [(0, node, (((node + 3) % nodes), (node + nodes // 2) % nodes, (node + nodes - 2) % nodes), 1)
+                  for node in range(nodes)]
     begun, _ = finished(net, traffic_of(asked))
     nothing_is_left(begun, net)
 

@@ -39,5 +39,6 @@ SCENARIOS: dict[str, Callable[[int, int], Rows]] = {
     "incastmid": _to(lambda _, nodes: _middle(nodes)),
     "scatter0": lambda nodes, length: [(0, 0, node, length) for _ in range(FLITS // length) for node in range(1, nodes)],
     "ringstep": lambda nodes, length: [(0, node, (node + 1) % nodes, length) for node in range(nodes)],
-    "all2all": lambda nodes, length: [(0, node, (node + step) % nodes, length) for node in range(nodes) for step in range(1, nodes)],
+    "all2all": lambda nodes, length: [(0, node, (node + step) % nodes, length)
+                                      for node in range(nodes) for step in range(1, nodes)],
 }

@@ -93,7 +93,8 @@ def test_all_packet_lists_of_networks_without_a_choice_are_met_exactly() -> None
 def test_every_packet() -> None:
     theirs: dict[tuple[str, str, str], list[tuple[int, ...]]] = defaultdict(list)
     for row in table("packets.csv"):
-        theirs[row["topology"], row["scenario"], row["packet_flits"]].append(tuple(int(value) for value in list(row.values())[3:]))
+        key = row["topology"], row["scenario"], row["packet_flits"]
+        theirs[key].append(tuple(int(value) for value in list(row.values())[3:]))
     for (topology, scenario, flits), packets in theirs.items():
         net, routes, sent = asked({"topology": topology, "router": "std4", "scenario": scenario, "packet_flits": flits})
         found = carry(net, sent, routes=routes)
@@ -107,7 +108,8 @@ def drawn(row: dict[str, str], draws: int, monkeypatch: pytest.MonkeyPatch) -> l
     net, routes, sent = asked(row)
     found = []
     for draw in range(draws):
-        monkeypatch.setattr(noc_state, "coins", lambda count, draw=draw: (scattered(draw, 0, count) >> np.uint64(48)).astype(np.int64))
+        monkeypatch.setattr(noc_state, "coins",
+                            lambda count, draw=draw: (scattered(draw, 0, count) >> np.uint64(48)).astype(np.int64))
         found.append(figures(carry(net, sent, routes=routes), sent))
     return found
 
