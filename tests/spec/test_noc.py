@@ -53,7 +53,9 @@ def test_every_number_of_the_shipped_networks_has_its_source_on_its_line() -> No
     ("mesh4x4", 16, 48, 16, 5), ("mesh8x8", 64, 224, 64, 5), ("torus4x4", 16, 64, 16, 5), ("torus8x8", 64, 256, 64, 5),
     ("ring8", 8, 16, 8, 3), ("xbar16", 1, 0, 16, 16), ("fly4x2", 8, 16, 16, 4), ("tree4x2", 5, 8, 16, 5)])
 def test_shapes(name: str, routers: int, wires: int, nodes: int, ports: int) -> None:
-    """2 x 2 k (k - 1) wires of a k x k mesh, 4 k k of a torus, 2 n of a ring; k^n (n - 1) of a fly, two for each child of a tree."""
+    """2 x 2 k (k - 1) wires of a k x k mesh, 4 k k of a torus, 2 n of a ring; k^n (n - 1) of a fly, two for each child of a
+    tree.
+    """
     topology = read_network(name).topology
     assert (topology.routers, len(topology.wires), topology.nodes, topology.ports) == (routers, wires, nodes, ports)
     for end in ("source", "target"):
@@ -90,7 +92,8 @@ def test_an_edge_list_has_links_of_their_own_speed(tmp_path: Path) -> None:
     path.write_text(EDGES, encoding="utf-8")
     network = read_network(str(path))
     wires = {(wire.source, wire.target): (wire.latency, wire.flit_cycles) for wire in network.topology.wires}
-    assert wires == {(0, 1): (1, 1), (1, 0): (1, 1), (1, 2): (3, 4), (2, 1): (3, 4), (2, 3): (1, 1), (3, 0): (1, 4), (0, 3): (1, 4)}
+    assert wires == {(0, 1): (1, 1), (1, 0): (1, 1), (1, 2): (3, 4), (2, 1): (3, 4), (2, 3): (1, 1), (3, 0): (1, 4), (0, 3): (1,
+                                                                                                                              4)}
     assert network.topology.nodes == 4
     assert network.topology.enters[:2] == ((0, 2), (0, 3))
     # by distance from router 0: 1 and 3 are one link away, 2 two; from 3 to 2 there is no edge, so up to 0 and down by 1
@@ -149,7 +152,8 @@ def test_sizes_are_checked(overrides: list[str], message: str) -> None:
 
 
 def test_lists_of_packets() -> None:
-    traffic = read_lines(["# created source destination flits\n", "0 1 2 8\n", "\n", "5 0 1+2+3 4  # copied\n", "7,1+2,0,2\n"], "t", 16)
+    traffic = read_lines(["# created source destination flits\n", "0 1 2 8\n", "\n", "5 0 1+2+3 4  # copied\n", "7,1+2,0,2\n"],
+                         "t", 16)
     assert traffic.created.tolist() == [0, 5, 7, 7]
     assert traffic.sources.tolist() == [1, 0, 1, 2]
     assert traffic.destinations.tolist() == [2, SEVERAL, 0, 0]
@@ -164,12 +168,14 @@ def test_lists_of_packets() -> None:
 
 def test_every_line_that_is_wrong_is_told(tmp_path: Path) -> None:
     path = tmp_path / "t.txt"
-    path.write_text("0 1 2\n0 1 16 1\n0 x 2 1\n5 1 2 0\n5 1 2 1\n4 1 2 1\n0 1+1 2 1\n0 1+2 3+4 1\n0 1 2 01\n99999999999999 1 2 1\n",
+    path.write_text("0 1 2\n0 1 16 1\n0 x 2 1\n5 1 2 0\n5 1 2 1\n4 1 2 1\n0 1+1 2 1\n0 1+2 3+4 1\n0 1 2 01\n99999999999999 1 2 "
+                    "1\n",
                     encoding="utf-8")
     with pytest.raises(SpecError) as caught:
         read_traffic(str(path), read_network("mesh4x4"))
     assert [(fault.line, fault.message) for fault in caught.value.faults] == [
-        (1, "3 words"), (2, "'16' is no node of 0 to 15"), (3, "'x' is no node of 0 to 15"), (4, "'0' is no number of flits of 1 to 2^24"),
+        (1, "3 words"), (2, "'16' is no node of 0 to 15"), (3, "'x' is no node of 0 to 15"), (4,
+                                                                                              "'0' is no number of flits of 1 to 2^24"),
         (6, "cycle 4 of node 1 after cycle 5"), (7, "a node twice in '1+1'"), (8, "several sources and several destinations"),
         (9, "'01' is no number of flits of 1 to 2^24"), (10, "'99999999999999' is no cycle of 0 to 2^40")]
     with pytest.raises(SpecError, match="no packets"):
@@ -223,7 +229,8 @@ def test_random_patterns_are_the_same_everywhere_and_have_their_load() -> None:
     assert scattered(3, 10, 5).tolist() == scattered(3, 0, 15)[10:].tolist()
 
 
-@pytest.mark.parametrize("text", ["uniform:load=0", "uniform:load=2", "uniform:flits=0", "uniform:lod=0.1", "uniform:load=x", "incast:load=0.1",
+@pytest.mark.parametrize("text", ["uniform:load=0", "uniform:load=2", "uniform:flits=0", "uniform:lod=0.1", "uniform:load=x",
+                                  "incast:load=0.1",
                                   "hotspot:node=16", "nothing:flits=1", "all2all:packets=1000000", "shift:by=0", "uniform:flits="])
 def test_patterns_that_are_wrong_are_refused(text: str) -> None:
     with pytest.raises(SpecError):
