@@ -128,7 +128,8 @@ def _explain_network(name: str) -> None:
         print(f"  links of latency {latency}: {float(rate) / 1e9:,.2f} GB/s, {hop + latency + cycles - 1} cycles a router and "
               "link")
     each = f" + {hop + sum(wires[0]) - 1} n" if len(wires) == 1 else " + the links" if wires else ""
-    print(f"  alone, a packet of L flits{' over n links' if len(wires) == 1 else ''} arrives after {ends + hop - 1}{each} + L - 1 cycles")
+    over = " over n links" if len(wires) == 1 else ""
+    print(f"  alone, a packet of L flits{over} arrives after {ends + hop - 1}{each} + L - 1 cycles")
 
 
 def _explain_chip(name: str) -> None:

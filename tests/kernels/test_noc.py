@@ -401,3 +401,30 @@ def test_alone_a_transfer_takes_what_its_flits_take(data: st.DataObject) -> None
     else:
         assert moved.head.tolist() == flit.head.tolist()
         assert moved.tail.tolist() == flit.tail.tolist()
+
+
+def test_transfers_wait_for_links_and_for_vcs_that_turn_around() -> None:
+    """Three nodes send 8 flits each to the fourth at once over a crossbar: heads arrive in cycle 7, then every 8 cycles."""
+    net = network(crossbar(4))
+    found = transfer(net, traffic_of([(0, node, 3, 8) for node in (2, 0, 1)]))
+    assert found.head.tolist() == [7, 15, 23]
+    assert found.tail.tolist() == [14, 22, 30]
+    # one VC from a node to its router: 8 flits and 2 cycles for the next head; two such VCs are enough, for single flits three
+    many = [(0, 0, 3, 8)] * 3
+    assert transfer(network(crossbar(4), replace(STD4, vcs=1)), traffic_of(many)).head.tolist() == [7, 17, 27]
+    assert transfer(network(crossbar(4), replace(STD4, vcs=2)), traffic_of(many)).head.tolist() == [7, 15, 23]
+    single = traffic_of([(0, 0, 3, 1)] * 7)
+    assert transfer(network(crossbar(4), replace(STD4, vcs=2)), single).head.tolist() == [7, 9, 10, 12, 13, 15, 16]
+    assert transfer(network(crossbar(4), replace(STD4, vcs=3)), single).head.tolist() == [7, 8, 9, 10, 11, 12, 13]
+
+
+def test_many_transfers_leave_the_heap_in_order() -> None:
+    """Hundreds wait for one link at once; every link's bytes are those of the flits, and nobody goes before who was there."""
+    net = network(grid(Kind.MESH, [4, 4], 1, 1))
+    asked = [(i // 16, (i * 5) % 16, 0 if i % 3 else (i * 7) % 16, 1 + i % 9) for i in range(600)]
+    flit, moved = carry(net, traffic_of(asked)), transfer(net, traffic_of(asked))
+    assert moved.links == flit.links
+    to_corner = sorted((int(moved.head[i]), row[3]) for i, row in enumerate(asked) if row[2] == 0)
+    assert all(first + flits <= second for (first, flits), (second, _) in pairwise(to_corner))
+    pieces = [transfer(net, traffic_of(asked), progress=lambda _: None).tail.tolist() for _ in range(2)]
+    assert pieces[0] == pieces[1] == moved.tail.tolist()

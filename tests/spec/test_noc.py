@@ -174,8 +174,8 @@ def test_every_line_that_is_wrong_is_told(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         read_traffic(str(path), read_network("mesh4x4"))
     assert [(fault.line, fault.message) for fault in caught.value.faults] == [
-        (1, "3 words"), (2, "'16' is no node of 0 to 15"), (3, "'x' is no node of 0 to 15"), (4,
-                                                                                              "'0' is no number of flits of 1 to 2^24"),
+        (1, "3 words"), (2, "'16' is no node of 0 to 15"), (3, "'x' is no node of 0 to 15"),
+        (4, "'0' is no number of flits of 1 to 2^24"),
         (6, "cycle 4 of node 1 after cycle 5"), (7, "a node twice in '1+1'"), (8, "several sources and several destinations"),
         (9, "'01' is no number of flits of 1 to 2^24"), (10, "'99999999999999' is no cycle of 0 to 2^40")]
     with pytest.raises(SpecError, match="no packets"):
@@ -230,8 +230,8 @@ def test_random_patterns_are_the_same_everywhere_and_have_their_load() -> None:
 
 
 @pytest.mark.parametrize("text", ["uniform:load=0", "uniform:load=2", "uniform:flits=0", "uniform:lod=0.1", "uniform:load=x",
-                                  "incast:load=0.1",
-                                  "hotspot:node=16", "nothing:flits=1", "all2all:packets=1000000", "shift:by=0", "uniform:flits="])
+                                  "incast:load=0.1", "hotspot:node=16", "nothing:flits=1", "all2all:packets=1000000",
+                                  "shift:by=0", "uniform:flits="])
 def test_patterns_that_are_wrong_are_refused(text: str) -> None:
     with pytest.raises(SpecError):
         read_traffic(text, read_network("mesh4x4"))

@@ -15,7 +15,7 @@ from accelsim.machine.noc import Carried, carry, transfer
 from accelsim.machine.noc_load import measure
 from accelsim.machine.noc_routes import Routes
 from accelsim.spec.network import Network
-from accelsim.spec.patterns import Pattern, scattered
+from accelsim.spec.patterns import Pattern, make_traffic, scattered
 from accelsim.spec.read import read_network
 from accelsim.spec.traffic import Traffic, traffic_of
 
@@ -134,6 +134,22 @@ def test_incast_and_scatter_on_tori_are_within_two_per_cent_whatever_is_drawn_he
             own = figures(carry(net, sent, routes=routes), sent)
             for name in ("completion_cycle", "latency_mean"):
                 assert own[name] == pytest.approx(float(row[name]), rel=0.02), row
+
+
+def test_batches_of_stock_booksim() -> None:
+    """Every node's packets at once, by our own patterns. BookSim's batch lasts one more than the last tail's cycle."""
+    apart, compared = {}, 0
+    for row in table("batches.csv"):
+        net, routes = network(row["topology"], "std4")
+        pattern = Pattern(row["traffic"], int(row["packet_flits"]), int(row["packets_per_node"]), None, 1, 0, None)
+        own = carry(net, make_traffic(pattern, net), routes=routes).cycles + 1
+        drawn_ways = row["topology"].startswith(("torus", "ring")) and row["traffic"] in {"hotspot", "transpose"}
+        within = 0.15 if row["traffic"] == "uniform" else 0.05 if drawn_ways else 0
+        compared += within == 0
+        if not (1 - within) * int(row["cycles_min"]) <= own <= (1 + within) * int(row["cycles_max"]):
+            apart[row["topology"], row["traffic"], row["packet_flits"]] = own, row["cycles_min"], row["cycles_max"]
+    assert compared == 36
+    assert not apart
 
 
 # -- loads ------------------------------------------------------------------------------------------------------------
