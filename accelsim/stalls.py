@@ -86,7 +86,8 @@ class StallCause(Enum):
     ISSUE = (
         "issue",
         "#DDCC77",
-        "Cycles spent waiting for work to be started: the set-up of a transfer, or the limit of outstanding requests.",
+        "Cycles spent waiting for work to be started: the launch of the operator, the set-up of a transfer, or the limit of "
+        "outstanding requests.",
     )
 
 

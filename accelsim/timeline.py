@@ -26,6 +26,9 @@ Ints = NDArray[np.int64]
 TICKS = 16
 """Ticks per cycle."""
 
+NO_LABEL = -1
+"""The label of a row that is for no tensor's sake."""
+
 CAUSES: tuple[StallCause, ...] = tuple(StallCause)
 PHASES: tuple[Phase, ...] = tuple(Phase)
 BUSY_STATE = 0
@@ -182,11 +185,15 @@ def _skipped(about: dict[str, Any]) -> Skipped:
 
 @dataclass(frozen=True)
 class RecordOptions:
-    """What to keep: the window in cycles (None: all), at most so many rows in it, and the bins of the profile."""
+    """What to keep: the window in cycles (None: all), at most so many rows in it, and the bins of the profile.
+
+    ``lead_cycles``: what goes before the first event, in which array lanes wait for the operator to be launched.
+    """
 
     window: tuple[int, int] | None = None
     most_rows: int = 400_000
     bins: int = 256
+    lead_cycles: int = 0
 
 
 @dataclass
@@ -216,6 +223,10 @@ class Recorder:
         self.counts: dict[str, int] = {}
         self.skipped = Skipped()
         self._log: RowLog | None = None
+        launched = self.options.lead_cycles * TICKS
+        waiting = stall_state(StallCause.ISSUE, Phase.START)
+        self._book(np.array([(number, 0, launched, waiting, NO_LABEL) for number, lane in enumerate(self.lanes)
+                             if lane.kind is LaneKind.ARRAY and launched], dtype=np.int64).reshape(-1, 5))
 
     def keep_log(self) -> RowLog:
         """From now on keep what may be repeated; returns it."""
@@ -248,8 +259,12 @@ class Recorder:
         """Add rows, int64[n, 5], to totals and profile, and keep those of the window while there is room."""
         if not len(rows):
             return
-        self._width = self._record(rows, self._totals, self._bins, self._width)
         rows = rows.copy()
+        rows[:, 1:3] += self.options.lead_cycles * TICKS
+        self._book(rows)
+
+    def _book(self, rows: Ints) -> None:
+        self._width = self._record(rows, self._totals, self._bins, self._width)
         if self._log is not None:
             self._log.add(rows)
         self._keep(rows)
@@ -299,8 +314,10 @@ class Recorder:
         return Stretch(self._log.since(place), (len(self.lanes), STATES))
 
     def finish(self, cycles: int, first_starts: Sequence[int]) -> Timeline:
-        """The record of a run that ended at a cycle; ``first_starts``: when each array lane began its first step."""
+        """The record of a run whose last event was at a cycle; ``first_starts``: when each array lane began its first step."""
         self.work_up()
+        lead = self.options.lead_cycles
+        cycles, first_starts = cycles + lead, [start if start < 0 else start + lead for start in first_starts]
         return Timeline(cycles, tuple(self.lanes), self._totals, Profile(max(1, self._width // TICKS), self._bins),
                         tuple(self._kept), self.options.window or (0, cycles), self._dropped, tuple(self.labels), self.traffic,
                         self.link_bytes, dict(sorted(self.culprits.items())), self.counts, tuple(first_starts),

@@ -66,6 +66,7 @@ def chip_text(chip: Chip) -> str:
             "name": chip.name,
             "description": chip.description,
             "clock": format_frequency(clock),
+            **({"launch": time_text(chip.launch_cycles)} if chip.launch_cycles else {}),
             "levels": [
                 *(level_entry(level, rate_text) for level in chip.levels),
                 {"name": chip.array.name, "array": array_entry(chip.array, rate_text)},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from types import MappingProxyType
 
@@ -22,11 +23,13 @@ def estimate(case: Case) -> Estimate:
     tables = Tables(case)
     moved = traffic(tables)
     path = critical_path(tables)
-    bounds = (_path_bound(path), *resource_bounds(tables, moved, path), *credit_bounds(tables, path))
+    launch = case.chip.launch_cycles
+    found = (_path_bound(path), *resource_bounds(tables, moved, path), *credit_bounds(tables, path))
+    bounds = tuple(replace(bound, cycles=launch + bound.cycles) for bound in found)
     largest = max(bounds, key=lambda bound: bound.cycles)
     return Estimate(
-        traffic=MappingProxyType(moved), bounds=bounds, cycles=largest.cycles, prologue_cycles=path.prologue_cycles,
-        steady_cycles=largest.cycles - path.prologue_cycles - path.epilogue_cycles,
+        traffic=MappingProxyType(moved), bounds=bounds, cycles=largest.cycles, prologue_cycles=launch + path.prologue_cycles,
+        steady_cycles=largest.cycles - launch - path.prologue_cycles - path.epilogue_cycles,
         epilogue_cycles=path.epilogue_cycles, bound_by=largest.name, steps=_steps(tables),
         transfers=_transfers(tables), array_busy_cycles=path.work_cycles, macs=case.operator.macs)
 

@@ -102,6 +102,7 @@ class BatchEstimator:
         for begin in range(0, len(table), SETTINGS):
             part = slice(begin, begin + SETTINGS)
             self._fill(found, table[part], chosen[part], begin)
+        found.cycles[found.legal] += self.space.chip.launch_cycles
         return found
 
     def _fill(self, found: BatchEstimate, table: Ints, order: Ints, begin: int) -> None:

@@ -188,7 +188,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Chip:
-    """A hypothetical chip."""
+    """A hypothetical chip. ``launch_cycles``: from the start of an operator until its first transfer may be claimed."""
 
     name: str
     description: str
@@ -200,6 +200,7 @@ class Chip:
     models: tuple[str, ...] = ()
     omits: tuple[str, ...] = ()
     dataflows: tuple[str, ...] | None = None
+    launch_cycles: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -136,6 +136,7 @@ class ChipFile(_Strict):
     models: list[str] = []
     omits: list[str] = []
     clock: Clock
+    launch: Latency = Field(Duration(Fraction(0), "cycle"), description="before anything of an operator happens; default none")
     levels: list[LevelFile] = Field(min_length=2)
     links: list[LinkFile] = []
     dataflows: list[Literal["weight-stationary", "output-stationary", "input-stationary", "row-stationary"]] | None = Field(
@@ -155,7 +156,8 @@ def resolve_chip(file: ChipFile) -> tuple[Chip | None, list[Problem]]:
     links = tuple(_link(link, file.clock) for link in file.links)
     return Chip(file.name, file.description, file.clock, levels, array, links,
                 tuple(f"{source.id}: {source.text}" for source in file.sources), tuple(file.models),
-                tuple(file.omits), None if file.dataflows is None else tuple(file.dataflows)), []
+                tuple(file.omits), None if file.dataflows is None else tuple(file.dataflows),
+                _cycles(file.launch, file.clock)), []
 
 
 _MEMORY_KEYS = ("kind", "capacity", "bandwidth", "latency", "granularity", "ports", "buffers", "banks", "accumulate",
