@@ -355,7 +355,9 @@ def lanes(case: Case, image: TensorImage, loops: Sequence[NestLoop], base: Seque
             active = sum(1 for start in starts if start + offset < line.extent)
             if active:
                 classes.setdefault(active, []).append(offset)
-        choices.append(list(classes.values()))
+        # a flattened list that two axes depend on ties them together: its instances are no product over the axes
+        apart = sum(number in axis.lines for axis in image.axes) > 1
+        choices.append([[one] for own in classes.values() for one in own] if apart else list(classes.values()))
     parents = prod(loop.bound for loop in together if loop.entry < parent)
     return [Lane(case, image, loops, base, chosen, nearby, leading, parents) for chosen in product(*choices)]
 

@@ -109,7 +109,9 @@ class StepWork:
         entry = case.deepest_feeding
         self.tables = [LineTable(case, line) for line in range(len(nest.lines))]
         self.extents = [line.extent for line in nest.lines]
-        self.inside = {line for line, table in enumerate(self.tables) if nest.lines[line].flattened and table.reach > 1}
+        flat = [line for line, own in enumerate(nest.lines) if own.flattened]
+        self.inside = {line for line in flat if nest.tiles[entry][line] > 1}
+        self.dealt = {line for line in flat if self.tables[line].together} - self.inside
         members = {nest.line_of(dim)[0] for line in self.inside for dim in nest.lines[line].dims}
         self.counted = [line for line in range(len(nest.lines)) if line not in members]
         self.ranges = {dim: DimRange(nest, entry, dim, extent) for dim, extent in case.operator.dims.items()}
@@ -229,6 +231,8 @@ class TensorSum:
                            and not (nest.lines[line].flattened and set(nest.lines[line].dims) & tensor.dims)]
         self.padded = {axis for axis in tensor.axes if axis.form.offset < 0 or axis.extent <= axis.form.offset + sum(
             coefficient * (dims[dim] - 1) for dim, coefficient in axis.form.terms)}
+        # lists dealt to lockstep instances position by position: each has a tile of its own, of equal size (units divide)
+        self.dealt = sorted(line for line in work.dealt if set(nest.lines[line].dims) & tensor.dims)
         self._sums: dict[tuple[object, ...], int] = {}
 
     @property
@@ -243,7 +247,7 @@ class TensorSum:
         """The sum at these positions: ``cells`` has the iterations along each line, ``free`` those along lines that the
         tensor does not depend on.
         """
-        count = prod(len(free[line]) for line in self.irrelevant)
+        count = prod(len(free[line]) for line in self.irrelevant) * prod(len(cells[line]) for line in self.dealt)
         if not self.flat:
             for axis in self.tensor.axes:
                 count *= self._axis(axis, cells, position)
