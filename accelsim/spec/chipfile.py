@@ -139,7 +139,8 @@ class ChipFile(_Strict):
     launch: Latency = Field(Duration(Fraction(0), "cycle"), description="before anything of an operator happens; default none")
     levels: list[LevelFile] = Field(min_length=2)
     links: list[LinkFile] = []
-    dataflows: list[Literal["weight-stationary", "output-stationary", "input-stationary", "row-stationary"]] | None = Field(
+    dataflows: list[Literal["weight-stationary", "output-stationary", "input-stationary", "row-stationary",
+                            "cta-tiles"]] | None = Field(
         None, min_length=1, description="named dataflows its control can run; default all that its memories allow")
 
 

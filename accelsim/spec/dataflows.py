@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from accelsim.spec import cta
 from accelsim.spec.chip import Chip
 from accelsim.spec.mapping import Mapping
 from accelsim.spec.operator import Operator, Tensor
@@ -108,4 +109,5 @@ DATAFLOWS: tuple[Dataflow, ...] = (
     Dataflow("output-stationary", "outputs stay until finished", _needs("output"), output_stationary),
     Dataflow("input-stationary", "inputs stay, columns stream by", _needs("input"), input_stationary),
     Dataflow("row-stationary", "filter rows stay and slide along input rows", _row_check, row_stationary),
+    Dataflow(cta.NAME, "tiles of results dealt to cores in waves", cta.check, cta.write),
 )

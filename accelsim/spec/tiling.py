@@ -233,6 +233,12 @@ def _grow(draft: _Draft, entry: int, outer: Tile) -> None:
     while (usage := _overfull(draft, entry)) is not None:
         if not _shrink(draft, entry, usage, inside):
             break
+    if entry > 1:
+        # whole tiles of this level make up one of the level above, which was fitted without what a ragged last one adds
+        for dim, below in inside.items():
+            reach = ceil(outer[dim] / draft.parallel(entry - 1, dim) / below)
+            wanted = min(reach, draft.tiles[entry][dim] // below)
+            draft.tiles[entry][dim] = below * next(count for count in range(wanted, 0, -1) if reach % count == 0)
 
 
 def _side(draft: _Draft, entry: int) -> int | None:
