@@ -10,11 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, isqrt, prod
 
-from accelsim.spec.chip import Chip
+from accelsim.spec.chip import ArrayModel, Chip
 from accelsim.spec.mapping import Loop, Mapping, MappingLevel
 from accelsim.spec.operator import Operator, Role, Tensor
 
 Tile = dict[str, int]
+
+PIECES = 4
+"""Tiles along a dimension that what comes in is cut into where it could come whole."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,10 @@ def _drafted(chip: Chip, operator: Operator, across: dict[str, tuple[str, ...]],
         draft.orders[:entry] = [_finishing(operator, order)] * entry
     else:
         for place in range(1, array):
-            _grow(draft, place, draft.tiles[place - 1])
+            if place == array - 1 and entry == array and stationary is not None and _apart(chip):
+                _grow_tall(draft, place, draft.tiles[place - 1], streamed)
+            else:
+                _grow(draft, place, draft.tiles[place - 1])
     if entry == array and stationary is not None:
         # one pass of the array streams the whole tile past the stationary one; outside it results are finished first
         outer = draft.tiles[array - 1]
@@ -233,12 +239,42 @@ def _grow(draft: _Draft, entry: int, outer: Tile) -> None:
     while (usage := _overfull(draft, entry)) is not None:
         if not _shrink(draft, entry, usage, inside):
             break
-    if entry > 1:
+    for above in range(entry - 1, 0, -1):
         # whole tiles of this level make up one of the level above, which was fitted without what a ragged last one adds
-        for dim, below in inside.items():
-            reach = ceil(outer[dim] / draft.parallel(entry - 1, dim) / below)
-            wanted = min(reach, draft.tiles[entry][dim] // below)
-            draft.tiles[entry][dim] = below * next(count for count in range(wanted, 0, -1) if reach % count == 0)
+        steps = {dim: draft.inner(above, dim) for dim in operator.dims}
+        if _overfull(draft, above, {dim: step * ceil(draft.tiles[above][dim] / step) for dim, step in steps.items()}) is not None:
+            draft.tiles[above] = {dim: step * max(1, draft.tiles[above][dim] // step) for dim, step in steps.items()}
+
+
+def _apart(chip: Chip) -> bool:
+    """Whether each pass of the array pays for its preload and its skew."""
+    return chip.array.model is ArrayModel.SYSTOLIC and chip.array.buffers == 1
+
+
+def _grow_tall(draft: _Draft, entry: int, outer: Tile, streamed: tuple[str, ...]) -> None:
+    """The tile of a level over an array whose passes do not overlap: what streams by is as long as fits, so that passes are few.
+
+    Windows that slide along it are whole; then columns, then the reduction, double while they fit and leave PIECES tiles, so
+    that the first pass need not wait for all.
+    """
+    inside = {dim: draft.inner(entry, dim) for dim in draft.operator.dims}
+    whole = {dim: below * ceil(outer[dim] / draft.parallel(entry - 1, dim) / below) for dim, below in inside.items()}
+    slides = {dim for tensor in draft.operator.tensors for axis in tensor.axes if len(axis.dims) > 1 for dim in axis.dims}
+    parts = Parts.of(draft.operator)
+    tile = draft.tiles[entry] = {dim: whole[dim] if dim in streamed or dim in slides else below for dim, below in inside.items()}
+    while (usage := _overfull(draft, entry)) is not None:
+        longest = max(streamed, key=lambda dim: tile[dim] // inside[dim])
+        if tile[longest] > inside[longest]:
+            tile[longest] = inside[longest] * ceil(tile[longest] // inside[longest] / 2)
+        elif not _shrink(draft, entry, usage, inside):
+            return
+    for dim in (*reversed(parts.columns), *reversed(parts.reduction)):
+        while tile[dim] * PIECES <= whole[dim]:
+            before = tile[dim]
+            tile[dim] *= 2
+            if _overfull(draft, entry) is not None:
+                tile[dim] = before
+                break
 
 
 def _side(draft: _Draft, entry: int) -> int | None:
@@ -270,7 +306,7 @@ def _tile_words(operator: Operator, tensor: Tensor, tile: Tile) -> int:
     return words
 
 
-def _usage(draft: _Draft, entry: int, memory: object) -> dict[str, int]:
+def _usage(draft: _Draft, entry: int, memory: object, tile: Tile) -> dict[str, int]:
     """Bytes that each tensor takes in a memory, all slots; homes hold whole tensors and are no matter of tiles."""
     level = draft.chip.levels[entry]
     found = {}
@@ -278,7 +314,7 @@ def _usage(draft: _Draft, entry: int, memory: object) -> dict[str, int]:
         own = level.memory_of(tensor)
         at_home = all(outer.memory_of(tensor) is None for outer in draft.chip.levels[:entry])
         if own is memory and own is not None and not at_home:
-            size = ceil(_tile_words(draft.operator, tensor, draft.tiles[entry]) * _bits(draft.operator, tensor) / 8)
+            size = ceil(_tile_words(draft.operator, tensor, tile) * _bits(draft.operator, tensor) / 8)
             if own.banks is not None and own.capacity_bytes is not None:
                 bank = max(1, own.capacity_bytes // own.banks)
                 size = ceil(size / bank) * bank
@@ -286,9 +322,10 @@ def _usage(draft: _Draft, entry: int, memory: object) -> dict[str, int]:
     return found
 
 
-def _overfull(draft: _Draft, entry: int) -> dict[str, int] | None:
+def _overfull(draft: _Draft, entry: int, tile: Tile | None = None) -> dict[str, int] | None:
+    """What each tensor takes in a memory of the level that a tile (the drafted one) does not fit; None where it fits."""
     for memory in draft.chip.levels[entry].memories:
-        usage = _usage(draft, entry, memory)
+        usage = _usage(draft, entry, memory, draft.tiles[entry] if tile is None else tile)
         if memory.capacity_bytes is not None and sum(usage.values()) > memory.capacity_bytes:
             return usage
     return None
