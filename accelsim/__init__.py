@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from accelsim.analytic.estimate import estimate
     from accelsim.errors import AccelsimError, SpecError
-    from accelsim.processes import simulate
     from accelsim.measure.report import RunReport
     from accelsim.plan.schedule import Schedule
+    from accelsim.processes import simulate
     from accelsim.spec.case import Case
     from accelsim.spec.read import read, read_chip, read_workload
     from accelsim.timeline import Timeline

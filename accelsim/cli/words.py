@@ -135,7 +135,8 @@ def _explain_network(name: str) -> None:
 def _explain_chip(name: str) -> None:
     chip = read_chip(name)
     launch = f", an operator is launched in {chip.launch_cycles:,} cycles" if chip.launch_cycles else ""
-    print(f"{chip.name} (chip)\n  {chip.description}\n  clock {format_frequency(chip.clock_hz)}{launch}\n\nlevels, outermost first")
+    print(f"{chip.name} (chip)\n  {chip.description}\n  clock {format_frequency(chip.clock_hz)}{launch}\n\n"
+          "levels, outermost first")
     for level in chip.levels:
         for memory in level.memories:
             size = "unlimited" if memory.capacity_bytes is None else format_bytes(memory.capacity_bytes)

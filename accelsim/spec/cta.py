@@ -151,9 +151,11 @@ def _work(chip: Chip, operator: Operator, sides: _Sides, tile: Tile) -> Fraction
     bounds = [tile.rows * tile.columns / rate]
     bounds += [Fraction(sum(words) * cores, 8) / link.rate for link in links if link.rate is not None]
     home, own = chip.levels[0].memory_of(parts.weight), chip.levels[1].memory_of(parts.weight)
-    assert home is not None and own is not None, "checked: operands have a place in a core"
+    assert home is not None, "checked: operands have a home"
+    assert own is not None, "checked: operands have a place in a core"
     port = home.port(Access.FILL, parts.weight)
-    if port is not None and port.rate is not None:  # a wave stands in as few columns of tiles as hold it; what is equal is read once
+    if port is not None and port.rate is not None:
+        # a wave stands in as few columns of tiles as hold it, and what is equal is read once
         rows, columns = min(cores, down), min(across, ceil(cores / down))
         bounds.append(Fraction(words[0] * rows + words[1] * columns, 8) / port.rate)
     latency = home.latency_cycles + own.latency_cycles + sum(link.latency_cycles for link in links)

@@ -94,15 +94,15 @@ def test_tpu_v3_beats_what_the_best_simulator_claims(tmp_path: Path) -> None:
 
 
 def test_tpu_v3_passes_do_not_overlap(tmp_path: Path) -> None:
-    """With passes that overlap, the large cube is a tenth too fast; the convolution says that it is not the copies."""
-    row = "gemm_2048x2048x2048"
+    """Where passes overlap the cube of 512 is a fifth too fast (copies apart would explain it, but not the convolution)."""
+    row = "gemm_512x512x512"
     m, k, n = numbers(row)
     text = f"gemm:m={m},n={n},k={k},dtype=bf16"
     (operator,) = read_workload(text).operators
     overlapped = ("chip.levels.MXU.array.buffers=2",)
     mapping = rules.fastest(read_chip("tpu-v3", overlapped), operator, rules.v3_gemm(m, n, k))
     cycles = int(next(one["cycles"] for one in table("tpu-v3") if one["workload"] == row))
-    assert ran("tpu-v3", text, mapping, tmp_path, overlapped).cycles < 0.88 * cycles
+    assert ran("tpu-v3", text, mapping, tmp_path, overlapped).cycles < 0.85 * cycles
 
 
 # -- TPU v6e ----------------------------------------------------------------------------------------------------------
