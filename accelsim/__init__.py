@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from accelsim.analytic.estimate import estimate
     from accelsim.errors import AccelsimError, SpecError
+    from accelsim.machine.simulate import simulate
     from accelsim.measure.report import RunReport
     from accelsim.plan.schedule import Schedule
-    from accelsim.processes import simulate
     from accelsim.spec.case import Case
     from accelsim.spec.read import read, read_chip, read_workload
     from accelsim.timeline import Timeline
@@ -22,7 +22,7 @@ __all__ = ["AccelsimError", "Case", "Options", "RunReport", "Schedule", "SpecErr
 _HOMES = {
     "AccelsimError": "errors", "Case": "spec.case", "Options": "verbs", "RunReport": "measure.report",
     "Schedule": "plan.schedule", "SpecError": "errors", "Timeline": "timeline", "estimate": "analytic.estimate",
-    "read": "spec.read", "read_chip": "spec.read", "read_workload": "spec.read", "run": "verbs", "simulate": "processes",
+    "read": "spec.read", "read_chip": "spec.read", "read_workload": "spec.read", "run": "verbs", "simulate": "machine.simulate",
 }
 
 

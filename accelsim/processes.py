@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,6 @@ from accelsim.drivers import Running
 from accelsim.errors import LimitExceeded
 from accelsim.spec.case import Case
 from accelsim.timeline import RecordOptions, Timeline
-
-if TYPE_CHECKING:
-    from accelsim.plan.schedule import Schedule
 
 MOST_PROCESSES = 61
 """As many as one process can wait for on every system (Windows has this limit)."""
@@ -63,20 +60,9 @@ def simulate_all(tasks: Sequence[Task], record: RecordOptions, running: Running,
 
 
 def _simulate(task: Task, record: RecordOptions, running: Running, told: Callable[[int], None] | None) -> Timeline:
-    from accelsim.plan.schedule import Schedule  # imported when needed: estimates and reports do without the compiler
+    from accelsim.machine.simulate import simulate  # brings the compiler along, which estimates and reports do without
+    from accelsim.plan.schedule import Schedule
     return simulate(Schedule(task.case), record, told, running)
-
-
-def simulate(schedule: Schedule, options: RecordOptions | None = None, progress: Callable[[int], None] | None = None,
-             running: Running | None = None) -> Timeline:
-    """The verb `simulate`: run a schedule to the end, after the chip's launch time.
-
-    ``progress`` is called now and then with the number of blocks done. ``running``: by which driver, and whether periods that
-    repeat are added; neither changes a number. Raises SimulatorBug when a law of conservation is broken.
-    """
-    from accelsim.machine.simulate import simulate as run_events
-    launched = replace(options or RecordOptions(), lead_cycles=schedule.case.chip.launch_cycles)
-    return run_events(schedule, launched, progress, running)
 
 
 def _tell(progress: Progress, task: Task, done: int) -> None:

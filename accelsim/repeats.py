@@ -160,8 +160,8 @@ class RowLog:
         return self._items[place - self._gone:]
 
     def forget(self, place: int) -> None:
-        """Nothing before a place will be wanted."""
-        gone = self._items[:place - self._gone]
+        """Nothing before a place will be wanted; what was before it may be gone already."""
+        gone = self._items[:max(0, place - self._gone)]
         self._rows -= sum(1 if isinstance(item, Repeat) else len(item) for item in gone)
-        del self._items[:place - self._gone]
-        self._gone = max(self._gone, place)
+        del self._items[:len(gone)]
+        self._gone += len(gone)

@@ -106,3 +106,14 @@ def test_a_log_keeps_no_more_than_it_may() -> None:
     assert len(log.since(3)) == 1
     log.forget(4)
     assert (log.first, log.since(4)) == (4, [])
+
+
+def test_a_log_that_has_dropped_rows_may_be_told_to_forget_what_is_long_gone() -> None:
+    """It dropped rows from its end instead, and what was repeated later came without them."""
+    log = RowLog(most_rows=5)
+    for row in range(6):
+        log.add(np.array([[0, row, row + 1, 0, 0]], dtype=np.int64))
+    log.add(np.array([[0, 6, 7, 0, 0]] * 2, dtype=np.int64))
+    assert log.first == 3
+    log.forget(1)
+    assert (log.first, log.place, [int(item[0, 1]) for item in log.since(log.first)]) == (3, 7, [3, 4, 5, 6])

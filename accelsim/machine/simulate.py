@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from accelsim.drivers import Driver, Running
 from accelsim.errors import SimulatorBug
@@ -18,14 +19,15 @@ from accelsim.timeline import Recorder, RecordOptions, Skipped, Timeline
 
 def simulate(schedule: Schedule, options: RecordOptions | None = None, progress: Callable[[int], None] | None = None,
              running: Running | None = None) -> Timeline:
-    """Run a schedule to the end.
+    """Run a schedule to the end, after the chip's launch time.
 
     ``progress`` is called now and then with the number of blocks done. ``running``: by which driver, and whether periods that
     repeat are added; neither changes a number. Raises SimulatorBug when a law of conservation is broken or nothing can go on:
     neither is the user's fault.
     """
     network = build_network(schedule)
-    recorder = Recorder(network.lanes, network.tensors, options or RecordOptions())
+    launched = replace(options or RecordOptions(), lead_cycles=schedule.case.chip.launch_cycles)
+    recorder = Recorder(network.lanes, network.tensors, launched)
     running = running or Running()
     if running.driver is Driver.SIMPY:
         recorder.skipped = Skipped(note="the SimPy driver runs every step")

@@ -8,7 +8,7 @@ from accelsim.analytic.estimate import estimate
 from accelsim.drivers import Driver, Running
 from accelsim.measure.report import measure
 from accelsim.plan.schedule import Schedule
-from accelsim.processes import simulate
+from accelsim.machine.simulate import simulate
 from accelsim.spec.case import Case
 from accelsim.spec.read import Unmapped
 from accelsim.stalls import Phase, StallCause
