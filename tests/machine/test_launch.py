@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from accelsim.analytic.estimate import estimate
 from accelsim.drivers import Driver, Running
+from accelsim.machine.simulate import simulate
 from accelsim.measure.report import measure
 from accelsim.plan.schedule import Schedule
-from accelsim.machine.simulate import simulate
 from accelsim.spec.case import Case
 from accelsim.spec.read import Unmapped
 from accelsim.stalls import Phase, StallCause
