@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from accelsim.cli.commands import write_text
+from accelsim.cli.commands import write_table
 from accelsim.cli.compiling import compiling
 from accelsim.cli.progress import Progress
 from accelsim.outputs import results
@@ -34,21 +32,14 @@ def dram(technology: str, trace: str, overrides: tuple[str, ...], at_once: int, 
     if requests_file is not None:
         rows = zip(np.where(asked.writes, "W", "R").tolist(), asked.addresses.tolist(), found.arrived.tolist(),
                    found.commanded.tolist(), found.done.tolist(), strict=True)
-        _write(requests_file, ("op", "address", "arrived_cycle", "column_command_cycle", "done_cycle"), rows)
+        write_table(requests_file, ("op", "address", "arrived_cycle", "column_command_cycle", "done_cycle"), rows)
     if commands_file is not None:
-        _write(commands_file, ("cycle", "command", "channel", "pseudo_channel", "rank", "bank_group", "bank", "row", "column"),
-               (tuple(vars(one).values()) for one in found.log))
+        write_table(commands_file,
+                    ("cycle", "command", "channel", "pseudo_channel", "rank", "bank_group", "bank", "row", "column"),
+                    (tuple(vars(one).values()) for one in found.log))
     figures = _figures(memory, asked, found)
     print(results.to_text(figures) if as_json else _text(memory, figures))
     return 0
-
-
-def _write(path: Path, header: tuple[str, ...], rows: Any) -> None:
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(header)
-    table.writerows(rows)
-    write_text(path, text.getvalue())
 
 
 def _figures(memory: Dram, asked: Trace, found: Any) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import sys
 from pathlib import Path
@@ -11,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from accelsim.cli.commands import write_text
+from accelsim.cli.commands import write_table
 from accelsim.cli.compiling import compiling
 from accelsim.cli.progress import Progress
 from accelsim.drivers import NetworkModel
@@ -45,10 +43,10 @@ def noc(name: str, text: str, overrides: tuple[str, ...], model: NetworkModel, a
     if packets_file is not None:
         columns = [traffic.sources[shown.packet], shown.node, traffic.flits[shown.packet], traffic.created[shown.packet],
                    shown.injected[shown.packet], shown.head, shown.tail, shown.routers]
-        _write(packets_file, ("source", "destination", "flits", "create_cycle", "head_inject_cycle", "head_arrive_cycle",
+        write_table(packets_file, ("source", "destination", "flits", "create_cycle", "head_inject_cycle", "head_arrive_cycle",
                               "tail_arrive_cycle", "routers"), zip(*(column.tolist() for column in columns), strict=True))
     if links_file is not None:
-        _write(links_file, ("link", "flits", "bytes", "busy_cycles", "busy_share"), (
+        write_table(links_file, ("link", "flits", "bytes", "busy_cycles", "busy_share"), (
             (link.name, link.flits, link.flits * network.flit_bytes, link.busy_cycles, link.busy_cycles / (shown.cycles + 1))
             for link in shown.links))
     figures = {"schema": SCHEMA, "network": network.name, "nodes": network.topology.nodes, "packets": len(traffic),
@@ -57,14 +55,6 @@ def noc(name: str, text: str, overrides: tuple[str, ...], model: NetworkModel, a
         figures["transfer_against_flit"] = _errors(found[NetworkModel.FLIT], found[NetworkModel.TRANSFER], traffic)
     print(results.to_text(figures) if as_json else _text(network, figures))
     return 0
-
-
-def _write(path: Path, header: tuple[str, ...], rows: Any) -> None:
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(header)
-    table.writerows(rows)
-    write_text(path, text.getvalue())
 
 
 def _latency(found: Any, traffic: Traffic) -> Any:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from accelsim.errors import Fault, SpecError, nearest
 from accelsim.spec.dram import Dram
+from accelsim.spec.files import is_file, reading
+from accelsim.spec.scatter import STEP, mixed
 from accelsim.units import parse_bytes
 
 Ints = NDArray[np.int64]
@@ -54,26 +56,15 @@ def read_trace(text: str, dram: Dram) -> Trace:
     """A trace file, or a pattern such as ``random:n=20000,writes=3``. Raises SpecError with all that is wrong with it."""
     name = text.partition(":")[0]
     path = Path(text)
-    if ":" in text and name in PATTERNS and not _is_file(path):
+    if ":" in text and name in PATTERNS and not is_file(path):
         return _pattern(text, dram)
-    if not _is_file(path):
+    if not is_file(path):
         raise SpecError([Fault(text, 0, 0, "", "no such file and no pattern", f"a file of lines {_LINE}; or a pattern: "
                                + ", ".join(f"{one}:n=20000" for one in PATTERNS), nearest(name, list(PATTERNS)))])
-    try:
+    with reading(text):
         if path.stat().st_size > _LARGEST_FILE_BYTES:
             raise SpecError([Fault(text, 0, 0, "", "larger than 1 GiB")])
         return _read_lines(path.read_text(encoding="utf-8"), text)
-    except UnicodeDecodeError as error:
-        raise SpecError([Fault(text, 0, 0, "", f"not UTF-8 text: {error.reason} at byte {error.start}")]) from None
-    except OSError as error:
-        raise SpecError([Fault(text, 0, 0, "", f"cannot be read: {error.strerror}")]) from None
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
 
 
 def _read_lines(text: str, file: str) -> Trace:
@@ -162,9 +153,5 @@ def _pattern(text: str, dram: Dram) -> Trace:
 
 
 def _scattered(seed: int, count: int) -> NDArray[np.uint64]:
-    """Numbers without a pattern, the same everywhere: splitmix64 (Steele, Lea, Flood, OOPSLA 2014)."""
-    steps = np.arange(1, count + 1, dtype=np.uint64)
-    z = np.uint64(seed) + steps * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    """Numbers without a pattern."""
+    return mixed(np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * STEP)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from accelsim.errors import Fault, SpecError
 from accelsim.spec.network import Kind, Network, Topology
+from accelsim.spec.scatter import STEP, mixed
 from accelsim.spec.traffic import LATEST, MOST_PACKETS, SEVERAL, Ints, Traffic
 
 _RANDOM = ("load", "flits", "packets", "seed")
@@ -150,21 +151,15 @@ def scattered(stream: int, begin: int, count: int) -> NDArray[np.uint64]:
     """Numbers ``begin`` and on of a stream without a pattern: splitmix64 (Steele, Lea, Flood, OOPSLA 2014), its seed mixed
     first.
     """
-    seed = _mixed(np.array([stream + 1], dtype=np.uint64) * np.uint64(0xD1342543DE82EF95))
-    return _mixed(seed + np.arange(begin + 1, begin + count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
-
-
-def _mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    seed = mixed(np.array([stream + 1], dtype=np.uint64) * np.uint64(0xD1342543DE82EF95))
+    return mixed(seed + np.arange(begin + 1, begin + count + 1, dtype=np.uint64) * STEP)
 
 
 def _destinations(pattern: Pattern, topology: Topology, sources: Ints, serial: Ints) -> Ints:
     nodes = topology.nodes
     if pattern.name == "uniform":  # itself included, as in BookSim
         turn = scattered(pattern.seed * 0x10001 + 0x7FFF, 0, nodes)[sources]
-        return (_mixed(turn + serial.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) % np.uint64(nodes)).astype(np.int64)
+        return (mixed(turn + serial.astype(np.uint64) * STEP) % np.uint64(nodes)).astype(np.int64)
     if pattern.name == "hotspot":
         return np.full(len(sources), pattern.node, dtype=np.int64)
     if pattern.name == "transpose":

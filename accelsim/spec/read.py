@@ -19,6 +19,7 @@ from accelsim.spec.chip import Chip
 from accelsim.spec.chipfile import ChipFile, resolve_chip
 from accelsim.spec.dram import Dram
 from accelsim.spec.dramfile import DramFile, resolve_dram
+from accelsim.spec.files import holds, is_file, reading
 from accelsim.spec.mapping import Mapping
 from accelsim.spec.mappingfile import MappingFile, to_mapping
 from accelsim.spec.network import Network
@@ -223,7 +224,7 @@ def _of_operator(name: str, path: Any, *rest: str) -> Fault:
 def _located(name: str, kind: str) -> Located:
     """The file that a name, a path or inline text means."""
     path = Path(name)
-    if kind == "workloads" and ":" in name and not _is_file(path):
+    if kind == "workloads" and ":" in name and not is_file(path):
         try:
             return Located(parse_inline(name), {}, name)
         except ValueError as error:
@@ -231,32 +232,16 @@ def _located(name: str, kind: str) -> Located:
     known = shipped(kind) if kind != "mappings" else {}
     if name in known:
         path = known[name]
-    elif not _is_file(path):
+    elif not is_file(path):
         what = "memory" if kind == "memories" else kind.removesuffix("s")
-        if name and _holds(path.is_dir):
+        if name and holds(path.is_dir):
             raise SpecError([Fault(name, 0, 0, "", f"is a folder; name a {what} file")])
         raise SpecError([Fault(name, 0, 0, "", f"no {what} of that name and no such file",
                                ", ".join(known) + (" or a path" if known else "a path"), nearest(name, list(known)))])
-    try:
+    with reading(str(path)):
         if path.stat().st_size > LARGEST_FILE_BYTES:
             raise SpecError([Fault(str(path), 0, 0, "", "larger than 4 MiB")])
         return read_yaml(path.read_text(encoding="utf-8"), name if name in known else str(path))
-    except UnicodeDecodeError as error:
-        raise SpecError([Fault(str(path), 0, 0, "", f"not UTF-8 text: {error.reason} at byte {error.start}")]) from None
-    except OSError as error:
-        raise SpecError([Fault(str(path), 0, 0, "", f"cannot be read: {error.strerror}")]) from None
-
-
-def _is_file(path: Path) -> bool:
-    """Whether a file is there; a name that is too long for one is none."""
-    return _holds(path.is_file)
-
-
-def _holds(question: Callable[[], bool]) -> bool:
-    try:
-        return question()
-    except OSError:
-        return False
 
 
 def _validated(located: Located, model: type[Model]) -> Model:

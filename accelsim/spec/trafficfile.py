@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from accelsim.errors import Fault, SpecError, nearest
+from accelsim.spec.files import is_file, reading
 from accelsim.spec.network import Network
 from accelsim.spec.patterns import PATTERNS, Pattern, make_traffic
 from accelsim.spec.traffic import LATEST, LONGEST_PACKET, MOST_PACKETS, SEVERAL, Traffic
@@ -33,22 +34,13 @@ def read_traffic(text: str, network: Network) -> Traffic:
     """
     name, _, _ = text.partition(":")
     path = Path(text)
-    try:
-        is_file = path.is_file()
-    except (OSError, ValueError):
-        is_file = False
-    if not is_file:
+    if not is_file(path):
         if name in PATTERNS:
             return read_pattern(text, network)
         raise SpecError([Fault(text, 0, 0, "", "no such file and no pattern", f"a file of lines {_LINE}; -; or a pattern: "
                                + ", ".join(PATTERNS), nearest(name, list(PATTERNS)))])
-    try:
-        with path.open(encoding="utf-8") as file:
-            return read_lines(file, text, network.topology.nodes)
-    except UnicodeDecodeError as error:
-        raise SpecError([Fault(text, 0, 0, "", f"not UTF-8 text: {error.reason} at byte {error.start}")]) from None
-    except OSError as error:
-        raise SpecError([Fault(text, 0, 0, "", f"cannot be read: {error.strerror}")]) from None
+    with reading(text), path.open(encoding="utf-8") as file:
+        return read_lines(file, text, network.topology.nodes)
 
 
 def read_lines(lines: Iterable[str], file: str, nodes: int) -> Traffic:
