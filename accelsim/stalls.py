@@ -38,6 +38,21 @@ class StallCause(Enum):
         "#6699CC",
         "Cycles spent waiting while the needed tile was on its way through a DRAM's latency and held no port there.",
     )
+    DRAM_ROW = (
+        "dram_row",
+        "#0072B2",
+        "Cycles spent waiting while the banks of a DRAM closed and opened the rows of the needed tile, and its buses were free.",
+    )
+    DRAM_REFRESH = (
+        "dram_refresh",
+        "#D55E00",
+        "Cycles spent waiting while the banks of the needed tile were being refreshed.",
+    )
+    DRAM_TURNAROUND = (
+        "dram_turnaround",
+        "#E69F00",
+        "Cycles spent waiting while the data buses of a DRAM changed direction or rank on the needed tile's way.",
+    )
     SRAM_BANDWIDTH = (
         "sram_bandwidth",
         "#117733",

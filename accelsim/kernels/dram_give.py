@@ -18,6 +18,7 @@ from accelsim.kernels.dram_layout import (
     CLOSED,
     E_BANK,
     E_COLUMN,
+    E_ORDER,
     E_REQUEST,
     E_ROW,
     E_WRITE,
@@ -29,6 +30,11 @@ from accelsim.kernels.dram_layout import (
     LATEST,
     NEVER,
     READ_LATENCY,
+    SERVED,
+    SERVED_AT,
+    SERVED_BANK,
+    SERVED_ENTERED,
+    SERVED_OPENED,
     SPLIT_ACT,
     SYNC,
     SYNC_RD,
@@ -37,6 +43,7 @@ from accelsim.kernels.dram_layout import (
     SYNC_WRITE,
     SYNCED_UNTIL,
     SYNCING,
+    TURN_BITS,
     WRITE_LATENCY,
 )
 from accelsim.kernels.dram_queue import bank_at, entry_at, leave_queue, make_active, row_changed, served
@@ -76,6 +83,8 @@ def give_access(s: Ints, answers: Ints, e: int, now: int) -> int:
     s[LATEST] = max(s[LATEST], done)
     if s[SYNC]:
         s[SYNCED_UNTIL] = max(s[SYNCED_UNTIL], now + s[SYNC_WRITE if write else SYNC_READ])
+    s[SERVED], s[SERVED_AT], s[SERVED_BANK] = s[p + E_REQUEST], now, bank
+    s[SERVED_ENTERED], s[SERVED_OPENED] = s[p + E_ORDER] >> TURN_BITS, 1 if s[k + K_ACTIVE] == e else 0
     served(s, e)
     if closing:
         row_changed(s, k)

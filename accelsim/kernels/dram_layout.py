@@ -27,7 +27,8 @@ TURN_BITS = 24
  NEXT_REF, DUE_FIRST, DUE_COUNT, NEXT_ONE, ACTIVATING, ACT2_BY, SYNCED_UNTIL, SYNCING,
  RISING_UNIT, RISING_BANK, RISING_KIND, RISING_UNTIL, LATEST, BEST, BEST_AT, GIVEN,
  N_ACT, N_PRE, N_PRE_REF, N_REF, N_RD, N_WR, LOG_ROOM, LOG_COUNT,
- B_UNIT, B_GROUP, B_BANK, B_ENTRY, B_HELD, B_ACTIVE, B_DUE, B_LOG, HEAD) = range(101)
+ SERVED, SERVED_AT, SERVED_BANK, SERVED_ENTERED, SERVED_OPENED,
+ B_UNIT, B_GROUP, B_BANK, B_ENTRY, B_HELD, B_ACTIVE, B_DUE, B_LOG, HEAD) = range(106)
 """``UNITS``: ranks of all pseudo-channels; ``RANKS`` of one share a data bus. ``HIGH``, ``LOW``: how many writes begin and end
 writing. ``PROTECT``: older hits of a row keep it open; younger ones
 do too until it was hit ``CAP`` times. ``CLOSED``: rows are closed
@@ -38,6 +39,8 @@ the data clock is started by a command of its own, and runs on for ``SYNC_READ``
 served now. ``WAITING``: reads in their queue, and then writes in theirs; ``HELD``: how many banks either are for.
 ``ACTIVES``: requests that a row was opened for. ``BEST``, ``BEST_AT``: the request that is to have the next command, and when;
 ``GIVEN``: whether a command was given.
+``SERVED``: the last request that had its column command, in which cycle, of which bank, when it had entered its queue, and
+whether a row was opened for it.
 """
 
 # -- records ----------------------------------------------------------------------------------------------------------
@@ -51,10 +54,11 @@ G_ACT, G_RD, G_WR, G_COLUMN_FROM, G_ACT_FROM, G_PRE_FROM, GROUP_WIDTH = range(7)
 and the buses together allow column commands of the side that is served, activations and precharges.
 """
 (K_ROW, K_ACT, K_PRE, K_RD, K_WR, K_REF, K_ACTIVE, K_HITS, K_UNIT, K_GROUP, K_FIRST, K_FIRST_WRITE, K_LAST, K_LAST_WRITE,
- K_HIT, K_HIT_WRITE, K_PLACE, K_PLACE_WRITE, K_ACTIVE_PLACE, BANK_WIDTH) = range(20)
+ K_HIT, K_HIT_WRITE, K_PLACE, K_PLACE_WRITE, K_ACTIVE_PLACE, K_REFRESHED, K_REFRESHED_UNTIL, BANK_WIDTH) = range(22)
 """A bank: its open row (-1: none), from when on commands may come, the request that it was activated for (-1: none under
 way), how often its row was hit since, its rank and group; of the reads that wait for it, and then of the writes, the first,
-the last and the first for the open row (-1: none), and where it stands among the banks that some wait for.
+the last and the first for the open row (-1: none), where it stands among the banks that some wait for, and the last refresh
+that held it up.
 """
 E_REQUEST, E_WRITE, E_BANK, E_ROW, E_COLUMN, E_ORDER, E_NEXT, E_BEFORE, ENTRY_WIDTH = range(9)
 """A request in a queue; those of a bank hang together in order of arrival, which ``E_ORDER`` tells."""

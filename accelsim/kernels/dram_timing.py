@@ -33,6 +33,8 @@ from accelsim.kernels.dram_layout import (
     K_PRE,
     K_RD,
     K_REF,
+    K_REFRESHED,
+    K_REFRESHED_UNTIL,
     K_ROW,
     K_WR,
     LEN_ACT,
@@ -219,6 +221,7 @@ def give_refresh(s: Ints, now: int, unit: int) -> int:
         k = s[B_BANK] + bank * BANK_WIDTH
         push(s, k + K_ACT, now + s[REF_ACT])
         push(s, k + K_REF, now + s[REF_PRE])
+        s[k + K_REFRESHED], s[k + K_REFRESHED_UNTIL] = now, now + s[REF_ACT]
     push(s, u + U_PRE, now + s[REF_PRE])
     push(s, u + U_REF, now + s[REF_PRE])
     push(s, u + U_REF_ONE, now + s[REF_PRE])
@@ -232,6 +235,7 @@ def give_refresh_bank(s: Ints, now: int, unit: int, bank: int) -> int:
     """Refresh one bank; the others of its rank go on."""
     u, k = s[B_UNIT] + unit * UNIT_WIDTH, s[B_BANK] + bank * BANK_WIDTH
     push(s, k + K_ACT, now + s[REF_ONE_ACT])
+    s[k + K_REFRESHED], s[k + K_REFRESHED_UNTIL] = now, now + s[REF_ONE_ACT]
     push(s, u + U_ACT, now + s[REF_ONE_OTHER])
     push(s, u + U_REF_ONE, now + s[REF_ONE_REF_ONE])
     s[N_REF] += 1

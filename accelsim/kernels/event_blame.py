@@ -21,6 +21,7 @@ from accelsim.kernels.event_layout import (
     B_CULPRIT,
     B_HOP,
     B_LIST,
+    B_MIX,
     B_RESIDENCY,
     B_RESOURCE,
     B_STATION,
@@ -41,6 +42,7 @@ from accelsim.kernels.event_layout import (
     FAULT_TO,
     FILL_DRAIN,
     H_LATENCY_CAUSE,
+    H_MEMORY,
     H_NAME,
     H_RESOURCE,
     H_SETUP,
@@ -55,18 +57,20 @@ from accelsim.kernels.event_layout import (
     L_BOOKED,
     L_HOPS,
     L_LABEL,
-    L_LATENCY,
     L_PREVIOUS,
     L_REQUESTED,
     L_ROUTE,
-    L_THROUGH,
+    L_TIE,
     L_UNIT,
     LANE_BITS,
     LEG_HEAD,
+    MIX_WIDTH,
+    MIXED,
     N_ARRIVED,
     N_BEFORE,
     N_CLAIMED,
     N_DRAIN,
+    N_DRAINED,
     N_FILL,
     N_FREED_BY,
     N_FREED_END,
@@ -106,9 +110,11 @@ from accelsim.kernels.event_layout import (
 )
 from accelsim.kernels.event_pools import leg_at
 from accelsim.kernels.jit import part, small_part
+from accelsim.kernels.memory_layout import MIX, MIX_CONTENTION, MIX_LATENCY
 
 Ints = NDArray[np.int64]
 PHASE_COUNT = len(PHASES)
+BEFORE, AFTER = range(2)
 
 
 @part
@@ -190,6 +196,28 @@ def put_queue(s: Ints, g: int, hop: int, booking: int) -> int:
 
 
 @part
+def put_mixed(s: Ints, leg: int, which: int, start: int, end: int, where: int) -> int:
+    """A stretch that channels are behind: latency last, and before it the causes, shared out in whole cycles."""
+    if end <= start:
+        return 0
+    m = s[B_MIX] + leg * MIX_WIDTH + which * MIX
+    latest = max(start, end - s[m + MIX_LATENCY])
+    if put(s, s[MIXED], latest, end, where, WHOSE_NOBODY):
+        return 1
+    total = gone = 0
+    for i in range(MIX_LATENCY + 1, MIX):
+        total += s[m + i]
+    until = latest
+    for i in range(MIX_LATENCY + 1, MIX):
+        gone += s[m + i]
+        since = latest - (latest - start) * gone // total if total else start
+        if put(s, s[MIXED + i], since, until, where, WHOSE_OTHERS if i == MIX_CONTENTION else WHOSE_NOBODY):
+            return 1
+        until = since
+    return 0
+
+
+@part
 def put_way(s: Ints, leg: int, until: int) -> int:
     """A leg's way backward from a cycle: latencies, service, first bytes and queues."""
     g = leg_at(s, leg)
@@ -199,7 +227,11 @@ def put_way(s: Ints, leg: int, until: int) -> int:
     if place < 0:
         return 0
     hop, booking = hop_of(s, first, g, place), booking_of(s, first, g, place)
-    if put(s, s[hop + H_LATENCY_CAUSE], s[booking + K_THROUGH], until, s[hop + H_NAME], WHOSE_NOBODY):
+    outward = s[hop + H_MEMORY] >= 0 and (s[g + L_TIE] >> 40) == 1
+    if outward:
+        if put_mixed(s, leg, AFTER, s[booking + K_THROUGH], until, s[hop + H_NAME]):
+            return 1
+    elif put(s, s[hop + H_LATENCY_CAUSE], s[booking + K_THROUGH], until, s[hop + H_NAME], WHOSE_NOBODY):
         return 1
     while place > 0 and s[booking + K_THROUGH] != s[booking + K_END]:
         # data came slower than this hop could pass it on: the hop before decided
@@ -208,7 +240,11 @@ def put_way(s: Ints, leg: int, until: int) -> int:
         hop, booking = hop_of(s, first, g, place), booking_of(s, first, g, place)
         if put(s, s[hop + H_LATENCY_CAUSE], s[booking + K_THROUGH], through, s[hop + H_NAME], WHOSE_NOBODY):
             return 1
-    if s[hop + H_RESOURCE] >= 0:
+    if s[hop + H_MEMORY] >= 0:
+        whose = s[g + L_BEFORE] if place < shared else leg
+        if put_mixed(s, whose, BEFORE if outward else AFTER, s[booking + K_START], s[booking + K_END], s[hop + H_NAME]):
+            return 1
+    elif s[hop + H_RESOURCE] >= 0:
         served = min(s[booking + K_END], s[booking + K_START] + s[hop + H_SETUP])
         cause = s[s[B_RESOURCE] + s[hop + H_RESOURCE] * RESOURCE_WIDTH + R_CAUSE]
         if put(s, cause, served, s[booking + K_END], s[hop + H_NAME], WHOSE_NOBODY):
@@ -216,7 +252,11 @@ def put_way(s: Ints, leg: int, until: int) -> int:
         if put(s, s[ISSUE], s[booking + K_START], served, s[hop + H_NAME], WHOSE_NOBODY):
             return 1
     while True:
-        if put_queue(s, first if place < shared else g, hop, booking):
+        if s[hop + H_MEMORY] >= 0:
+            whose = s[g + L_BEFORE] if place < shared else leg
+            if put_mixed(s, whose, BEFORE, s[booking + K_ARRIVAL], s[booking + K_START], s[hop + H_NAME]):
+                return 1
+        elif put_queue(s, first if place < shared else g, hop, booking):
             return 1
         if place == 0:
             return 0
@@ -304,8 +344,7 @@ def explain_drain(s: Ints, r: int, array: int) -> int:
     """Why the last drain of an array's results arrived when it did: how the end of the run was spent."""
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
     leg = s[n + N_DRAIN]
-    g = leg_at(s, leg)
-    if put_transfer(s, leg, s[g + L_THROUGH] + s[g + L_LATENCY]):
+    if put_transfer(s, leg, s[n + N_DRAINED]):
         return 1
     if put(s, s[SYNC], s[n + N_RELEASED], s[first_of(s, leg) + L_REQUESTED], WHERE_REDUCTION, WHOSE_CORE):
         return 1

@@ -15,6 +15,7 @@ from accelsim.kernels.columns import (
     STAY_FILL_GROUP,
     STAY_FILL_MEMBERS,
     STAY_FIRST,
+    STAY_HELD,
     STAY_LAST,
     STAY_REFILL,
     STAY_SINK,
@@ -48,6 +49,7 @@ from accelsim.kernels.event_layout import (
     N_FILL_MEMBERS,
     N_FIRST,
     N_FREED_BY,
+    N_HELD,
     N_LAST,
     N_NEXT_DRAINING,
     N_OUTLIVED,
@@ -206,6 +208,7 @@ def claim(s: Ints, station: int, st: int) -> int:
     s[n + N_WHY], s[n + N_WHO], s[n + N_FREED_BY] = why, hold(s, who), NOBODY
     s[n + N_CLAIMED], s[n + N_READERS], s[n + N_PENDING] = s[NOW], 0, unread(s, st, seq)
     s[n + N_FIRST], s[n + N_LAST], s[n + N_TILE] = s[row + STAY_FIRST], s[row + STAY_LAST], s[row + STAY_TILE]
+    s[n + N_HELD] = s[row + STAY_HELD]
     s[n + N_FILL_LOAD], s[n + N_DRAIN_LOAD] = s[row + STAY_FILL], s[row + STAY_DRAIN]
     s[n + N_FILL_GROUP], s[n + N_FILL_MEMBERS] = s[row + STAY_FILL_GROUP], s[row + STAY_FILL_MEMBERS]
     s[n + N_DRAIN_GROUP], s[n + N_DRAIN_MEMBERS] = s[row + STAY_DRAIN_GROUP], s[row + STAY_DRAIN_MEMBERS]

@@ -18,9 +18,13 @@ NEVER = -1
  FREE_RESIDENCY, FREE_RESIDENCIES, FREE_LEG, FREE_LEGS, FREE_AHEAD, FREE_AHEADS, FREE_GROUP, FREE_GROUPS, FREE_RUN, FREE_RUNS,
  HEAP_COUNT, NEXT_COUNT, REQUEST_COUNT, CLAIM_FIRST, CLAIM_COUNT, START_COUNT, ROW_COUNT, ROW_ROOM, ROW_SPARE, LOG_COUNT,
  LOG_ROOM, CULPRIT_COUNT, CULPRIT_ROOM, UNTIL, SINCE, BLAMED_PHASE, BLAMED_LABEL, BLAMED_LANE, WRITEBACK, SYNC, FILL_DRAIN,
- CONTENTION, ISSUE, MARK, MARKED, HEAD) = range(88)
+ CONTENTION, ISSUE, MARK, MARKED, MEMORIES, MEMORY_BUSY, MEMORY_LOOKED, ASKED_COUNT, B_ASKED, B_MIX,
+ MIXED) = range(94)
+HEAD = MIXED + 6
 """Of ``UNTIL`` on: the wait that is being explained, how it is written down, and the numbers of the causes it may have.
-``MARK``: the step of the first array from which on the run is to come back; ``MARKED``: the one it has begun, plus 1.
+``MEMORIES``: whether there are some whose channels are simulated, ``MEMORY_BUSY``: whether something is under way there,
+``MEMORY_LOOKED``: whether what comes out of them before the next event is known; ``MIXED``: of six causes that waits for channels
+are shared out to, the first. ``MARK``: the step of the first array from which on the run is to come back; ``MARKED``: the one it has begun, plus 1.
 """
 
 NO_MARK = 1 << 62
@@ -31,7 +35,7 @@ an array's end. ``PLACE`` is which (a station in claims, -1 for none), ``ROUND``
 """
 
 RAN, WANTS_STAYS, WANTS_BLOCKS, WANTS_RESIDENCIES, WANTS_LEGS, WANTS_AHEADS, WANTS_RUNS, WANTS_ROWS, WANTS_LOG, WANTS_CULPRITS, \
-    STUCK, UNEXPLAINED, WAITED_FOR_NOTHING, TOO_MUCH_AT_ONCE, WANTS_MARK = range(15)
+    STUCK, UNEXPLAINED, WAITED_FOR_NOTHING, TOO_MUCH_AT_ONCE, WANTS_MARK, WANTS_MEMORY = range(16)
 """Why a call came back: the run is over, something has to be supplied or made room for, or a law is broken."""
 
 # -- what the network is made of --------------------------------------------------------------------------------------
@@ -46,7 +50,7 @@ WAYS = 6
 ``S_ROUND``: its residencies are found by their number in a ring of a power of two of places, this and one.
 """
 
-H_RESOURCE, H_LATENCY, H_LATENCY_CAUSE, H_SETUP, H_NAME, HOP_WIDTH = range(6)
+H_RESOURCE, H_LATENCY, H_LATENCY_CAUSE, H_SETUP, H_NAME, H_MEMORY, HOP_WIDTH = range(7)
 R_FREE, R_COUNT, R_LANE, R_CAUSE, RESOURCE_WIDTH = range(5)
 RECENT_START, RECENT_END, RECENT_LABEL, RECENT_UNIT, RECENT_WIDTH = range(5)
 
@@ -69,14 +73,20 @@ every way."""
 (N_STATION, N_SEQ, N_SOURCE, N_SINK, N_OUTLIVES, N_OUTLIVED, N_CLAIMED, N_WHY, N_WHO, N_PENDING, N_READERS, N_READY, N_RELEASED,
  N_SLOT_FREE, N_DRAINED, N_FILL, N_DRAIN, N_FREED_BY, N_FREED_WHO, N_FREED_END, N_BEFORE, N_ARRIVED, N_FOLLOWED, N_REFERENCES,
  N_OWING, N_STRANDED, N_IS_DRAINING, N_NEXT_DRAINING, N_BEFORE_DRAINING, N_NEXT_MEMBER, N_FIRST, N_LAST, N_FILL_LOAD,
- N_DRAIN_LOAD, N_TILE, N_FILL_GROUP, N_FILL_MEMBERS, N_DRAIN_GROUP, N_DRAIN_MEMBERS, RESIDENCY_WIDTH) = range(40)
+ N_DRAIN_LOAD, N_TILE, N_FILL_GROUP, N_FILL_MEMBERS, N_DRAIN_GROUP, N_DRAIN_MEMBERS, N_HELD, N_PIECES_LEFT, N_LATEST,
+ RESIDENCY_WIDTH) = range(43)
 
 START, SOURCE, SLOT, DRAIN = range(4)
 NOBODY, BY_RESIDENCY, BY_RUN = range(3)
 
 (L_RESIDENCY, L_LABEL, L_UNIT, L_ROUTE, L_HOPS, L_TICKS, L_BEFORE, L_PREVIOUS, L_REQUESTED, L_REACHES, L_THROUGH, L_LATENCY,
- L_DONE, L_GROUP, L_KEY, L_TIE, L_PIECE, L_PIECES, L_REFERENCES, L_BOOKED, LEG_HEAD) = range(21)
-"""A leg; its bookings follow."""
+ L_DONE, L_GROUP, L_KEY, L_TIE, L_PIECE, L_PIECES, L_REFERENCES, L_BOOKED, L_SERVED, L_ASKED, L_ENDED, L_WAITING,
+ L_NEXT_WAITING, LEG_HEAD) = range(26)
+"""A leg; its bookings follow. ``L_SERVED``: whether its first port has served it. ``L_ASKED``, ``L_ENDED``: the cycles in which it
+asked a memory's channels and in which they had moved all of it (-1: not yet); ``L_WAITING``: the first leg that waits for that.
+"""
+MIX_WIDTH = 12
+"""How a leg waited for channels, before and after (``memory_layout.MIX`` each)."""
 
 KEY_BITS = 56
 """Bits of the step in a leg's key; the boundary is above them."""
@@ -94,7 +104,8 @@ RUN_ARRAY, RUN_END, RUN_HEAD = range(3)
 
 EVENT_TIME, EVENT_ORDER, EVENT_KIND, EVENT_WHO, EVENT_WIDTH = range(5)
 NEXT_KIND, NEXT_WHO, NEXT_WIDTH = range(3)
-FILL_ARRIVES, LEG_ARRIVES, SLOT_FREES, DRAIN_ARRIVES, DRAIN_LEAVES, HOLD_ENDS, OUTPUT_ENDS, BLOCK_ENDS, PIECE_ASKS = range(9)
+FILL_ARRIVES, LEG_ARRIVES, SLOT_FREES, DRAIN_ARRIVES, DRAIN_LEAVES, HOLD_ENDS, OUTPUT_ENDS, BLOCK_ENDS, PIECE_ASKS, MEMORY_STARTS, \
+    MEMORY_ENTERED, MEMORY_ENDS = range(12)
 
 ROW_LANE, ROW_START, ROW_END, ROW_STATE, ROW_LABEL, ROW_WIDTH = range(6)
 LOG_CYCLE, LOG_WHAT, LOG_STATION, LOG_SEQ, LOG_WIDTH = range(5)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from accelsim.kernels.event_arrays import close_array, hold_ends, output_ends, try_start
 from accelsim.kernels.event_claims import claim
-from accelsim.kernels.event_happenings import take_event
+from accelsim.kernels.event_happenings import at, take_event
 from accelsim.kernels.event_layout import (
     A_BLOCK,
     A_BLOCK_COUNT,
@@ -15,6 +15,7 @@ from accelsim.kernels.event_layout import (
     A_STARTING,
     ARRAY_WIDTH,
     ARRAYS,
+    ASKED_COUNT,
     B_ARRAY,
     B_CLAIM,
     B_HEAP,
@@ -47,6 +48,12 @@ from accelsim.kernels.event_layout import (
     LOG_COUNT,
     LOG_ROOM,
     MARKED,
+    MEMORIES,
+    MEMORY_BUSY,
+    MEMORY_ENDS,
+    MEMORY_ENTERED,
+    MEMORY_LOOKED,
+    MEMORY_STARTS,
     MOST_CULPRITS_AT_ONCE,
     NEVER,
     NEXT_COUNT,
@@ -89,6 +96,7 @@ from accelsim.kernels.event_layout import (
     WANTS_LEGS,
     WANTS_LOG,
     WANTS_MARK,
+    WANTS_MEMORY,
     WANTS_RESIDENCIES,
     WANTS_ROWS,
     WANTS_RUNS,
@@ -96,7 +104,7 @@ from accelsim.kernels.event_layout import (
 )
 from accelsim.kernels.event_ports import ask, sort_requests
 from accelsim.kernels.event_stations import drained, filled, free_slot
-from accelsim.kernels.event_transfers import next_piece, serve
+from accelsim.kernels.event_transfers import channels_end, channels_entered, channels_start, next_piece, serve
 from accelsim.kernels.jit import INT, WRITE_1, flat, kernel, part, small_part
 
 Ints = NDArray[np.int64]
@@ -123,8 +131,14 @@ def happen(s: Ints, kind: int, who: int) -> int:
     if kind == DRAIN_LEAVES:
         free_slot(s, who)
         return drained(s, who)
-    assert kind == PIECE_ASKS
-    return next_piece(s, who)
+    if kind == PIECE_ASKS:
+        return next_piece(s, who)
+    if kind == MEMORY_STARTS:
+        return channels_start(s, who)
+    if kind == MEMORY_ENTERED:
+        return channels_entered(s, who)
+    assert kind == MEMORY_ENDS
+    return channels_end(s, who)
 
 
 @small_part
@@ -157,6 +171,12 @@ def stuck(s: Ints) -> int:
     return 0
 
 
+@kernel(INT(WRITE_1, INT, INT, INT))
+def post(state: Ints, cycle: int, kind: int, who: int) -> int:
+    """Let something happen at a cycle, from outside. ``state``: as of ``run``."""
+    return at(flat(state), cycle, kind, who)
+
+
 @kernel(INT(WRITE_1))
 def run(state: Ints) -> int:
     """Go on until the run is over, or something has to be supplied or made room for; returns why it came back.
@@ -175,6 +195,9 @@ def run(state: Ints) -> int:
             if s[DUE] and not (waiting and s[s[B_HEAP] + EVENT_TIME] == s[NOW]):
                 s[DUE] = 0
                 s[PHASE], s[PLACE] = PHASE_CLAIMS, NEVER
+            elif s[MEMORIES] and not s[MEMORY_LOOKED] and (s[ASKED_COUNT] or s[MEMORY_BUSY]) and not (
+                    waiting and s[s[B_HEAP] + EVENT_TIME] == s[NOW]):
+                return WANTS_MEMORY
             elif not waiting:
                 s[PHASE], s[PLACE] = PHASE_CLOSE, 0
                 if stuck(s):
@@ -184,6 +207,8 @@ def run(state: Ints) -> int:
                 return WANTS_MARK
             else:
                 e = take_event(s)
+                if s[e + EVENT_TIME] > s[NOW]:
+                    s[MEMORY_LOOKED] = 0
                 s[NOW] = s[e + EVENT_TIME]
                 happen(s, s[e + EVENT_KIND], s[e + EVENT_WHO])
         elif phase == PHASE_CLAIMS:

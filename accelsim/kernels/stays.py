@@ -11,7 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels.codes import find
-from accelsim.kernels.columns import STAY_AFTER, STAY_DRAIN, STAY_FILL, STAY_FIRST, STAY_LAST, STAY_REFILL, STAY_TILE, STAY_WIDTH
+from accelsim.kernels.columns import (
+    STAY_AFTER,
+    STAY_DRAIN,
+    STAY_FILL,
+    STAY_FIRST,
+    STAY_HELD,
+    STAY_LAST,
+    STAY_REFILL,
+    STAY_TILE,
+    STAY_WIDTH,
+)
 from accelsim.kernels.jit import INT, INTS, READ_1, READ_2, WRITABLE, WRITE_2, kernel, part
 from accelsim.kernels.walk import VISIT_COMPLETE, VISIT_FIRST, VISIT_LAST, VISIT_RETURNS, VISIT_TILE
 
@@ -20,9 +30,9 @@ Ints = NDArray[np.int64]
 FIELD = 32
 """Bits of a code for its newest part, which is a small number."""
 
-TERM_OUTPUT, TERM_NARROW, TERM_WIDE, TERM_FINISHES, TERM_ACCUMULATES, TERM_REFILLS, TERMS = range(7)
+TERM_OUTPUT, TERM_NARROW, TERM_WIDE, TERM_FINISHES, TERM_ACCUMULATES, TERM_REFILLS, TERM_TELLS, TERMS = range(8)
 """How a tensor moves: whether it is written; bits of an element, and of a partial sum; whether a complete visit finishes its
-elements; whether the parent adds what drains to it; whether partial sums come back."""
+elements; whether the parent adds what drains to it; whether partial sums come back; whether tiles of inputs are told too."""
 
 
 @part
@@ -44,6 +54,15 @@ def load_of(visits: Ints, i: int, before: Ints, j: int, bits: int, keys: Ints, v
     return find((code << FIELD) + bits, keys, values, 2 * axes * slots, slots)
 
 
+@part
+def number_of(visits: Ints, i: int, radix: Ints) -> int:
+    """The number of a visit's tile."""
+    tile = 0
+    for axis in range(radix.shape[0]):
+        tile += visits[i, VISIT_TILE + axis] * radix[axis]
+    return int(tile)
+
+
 @kernel(INT(READ_2, READ_2, READ_1, READ_1, READ_1, READ_1, INT, WRITE_2))
 def write_stays(visits: Ints, last: Ints, terms: Ints, radix: Ints, keys: Ints, values: Ints, first: int, rows: Ints) -> int:
     """Write the stays of visits from the one numbered ``first`` on; returns the visit of which a load is not numbered yet, or
@@ -58,7 +77,7 @@ def write_stays(visits: Ints, last: Ints, terms: Ints, radix: Ints, keys: Ints, 
         for column in range(STAY_WIDTH):
             rows[i, column] = 0
         rows[i, STAY_FIRST], rows[i, STAY_LAST] = visits[i, VISIT_FIRST], visits[i, VISIT_LAST]
-        rows[i, STAY_TILE] = rows[i, STAY_AFTER] = -1
+        rows[i, STAY_TILE] = rows[i, STAY_AFTER] = rows[i, STAY_HELD] = -1
         if terms[TERM_OUTPUT] == 0:
             if i > 0:
                 load = load_of(visits, i, visits, i - 1, terms[TERM_NARROW], keys, values, slots)
@@ -67,6 +86,12 @@ def write_stays(visits: Ints, last: Ints, terms: Ints, radix: Ints, keys: Ints, 
             if load < 0:
                 return i
             rows[i, STAY_FILL] = load
+            if terms[TERM_TELLS]:
+                rows[i, STAY_TILE] = number_of(visits, i, radix)
+                if i > 0:
+                    rows[i, STAY_HELD] = rows[i - 1, STAY_TILE]
+                elif last.shape[0] > 0:
+                    rows[i, STAY_HELD] = number_of(last, last.shape[0] - 1, radix)
             continue
         returns = visits[i, VISIT_RETURNS] > 0
         finished = visits[i, VISIT_COMPLETE] > 0 and terms[TERM_FINISHES] and not (terms[TERM_ACCUMULATES] and returns)
@@ -79,10 +104,7 @@ def write_stays(visits: Ints, last: Ints, terms: Ints, radix: Ints, keys: Ints, 
             if load < 0:
                 return i
             rows[i, STAY_FILL], rows[i, STAY_REFILL] = load, 1 if load else 0
-        tile = 0
-        for axis in range(radix.shape[0]):
-            tile += visits[i, VISIT_TILE + axis] * radix[axis]
-        rows[i, STAY_TILE] = tile
+        rows[i, STAY_TILE] = number_of(visits, i, radix)
     return int(visits.shape[0])
 
 

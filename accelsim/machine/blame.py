@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from accelsim.machine.network import Network
-from accelsim.machine.state import SOURCE, Booking, Leg, Piece, Residency, Run
+from accelsim.machine.state import SOURCE, Booking, Leg, Piece, Residency, Run, parts_of
 from accelsim.stalls import StallCause
 
 WRITEBACK, SYNC, FILL_DRAIN = StallCause.WRITEBACK, StallCause.SYNC, StallCause.ARRAY_FILL_DRAIN
@@ -32,7 +32,7 @@ class Blame:
 
     def _before_drained(self, residency: Residency, array: int) -> Iterator[Piece]:
         assert residency.drain is not None
-        yield from self._transfer(residency.drain, residency.drain.arrived)
+        yield from self._transfer(residency.drain, residency.drained)
         yield Piece(SYNC, residency.released, _first(residency.drain).requested, "reduction", "other core")
         yield from self._held(residency, residency.released, array, own_causes=True)
 
@@ -92,13 +92,16 @@ class Blame:
 
     def _way(self, leg: Leg, until: int) -> Iterator[Piece]:
         """A leg's way backward from a cycle: latencies, service, queueing."""
-        chain = [booking for part in _parts(leg) for booking in part.bookings]
-        owners = [part for part in _parts(leg) for _ in part.bookings]
+        chain = [booking for part in parts_of(leg) for booking in part.bookings]
+        owners = [part for part in parts_of(leg) for _ in part.bookings]
         place = len(chain) - 1
         if place < 0:
             return
         hop, _, _, _, through, _ = chain[place]
-        yield Piece(hop.latency_cause, through, until, hop.name, "")
+        if hop.memory >= 0 and leg.drains:
+            yield from _mixed(owners[place], AFTER, through, until, hop.name)
+        else:
+            yield Piece(hop.latency_cause, through, until, hop.name, "")
         while place >= 0:
             _, _, _, end, through, _ = chain[place]
             if not place or through == end:
@@ -112,7 +115,9 @@ class Blame:
     def _served(self, chain: Sequence[Booking], owners: Sequence[Leg], place: int) -> Iterator[Piece]:
         """From the end of a hop's service back to the request: service, then first bytes and queues of the hops before."""
         hop, _, start, end, _, _ = chain[place]
-        if hop.resource >= 0:
+        if hop.memory >= 0:
+            yield from _mixed(owners[place], BEFORE if owners[place].drains else AFTER, start, end, hop.name)
+        elif hop.resource >= 0:
             served = min(end, start + hop.setup_cycles)
             yield Piece(self._network.resources[hop.resource].cause, served, end, hop.name, "")
             yield Piece(StallCause.ISSUE, start, served, hop.name, "")
@@ -128,6 +133,9 @@ class Blame:
         hop, arrival, start, _, _, queue = booking
         if start <= arrival or hop.resource < 0:
             return
+        if hop.memory >= 0:
+            yield from _mixed(leg, BEFORE, arrival, start, hop.name)
+            return
         cause = self._network.resources[hop.resource].cause
         spec = leg.spec
         end = start
@@ -140,12 +148,28 @@ class Blame:
             yield Piece(StallCause.CONTENTION, arrival, end, hop.name, "others")
 
 
-def _parts(leg: Leg) -> list[Leg]:
-    """The legs of a transfer, first to last."""
-    parts = [leg]
-    while parts[-1].before is not None:
-        parts.append(parts[-1].before)
-    return parts[::-1]
+BEFORE, AFTER = range(2)
+
+
+def _mixed(leg: Leg, which: int, start: int, end: int, where: str) -> Iterator[Piece]:
+    """A stretch that channels are behind: latency last, and before it the causes, shared out in whole cycles."""
+    assert leg.channels is not None
+    assert leg.channels.mixes is not None
+    mix = leg.channels.mixes[which]
+    latest = max(start, end - mix.latency)
+    if latest < end:
+        yield Piece(StallCause.DRAM_LATENCY, latest, end, where, "")
+    weights = (mix.bandwidth, mix.turnaround, mix.row, mix.refresh, mix.contention)
+    total, gone, until = sum(weights), 0, latest
+    for cause, weight in zip(MIXED, weights, strict=True):
+        gone += weight
+        since = latest - (latest - start) * gone // total if total else start
+        if since < until:
+            yield Piece(cause, since, until, where, "others" if cause is StallCause.CONTENTION else "")
+        until = since
+
+
+MIXED = (StallCause.DRAM_BANDWIDTH, StallCause.DRAM_TURNAROUND, StallCause.DRAM_ROW, StallCause.DRAM_REFRESH, StallCause.CONTENTION)
 
 
 def _first(leg: Leg) -> Leg:

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from accelsim.errors import SimulatorBug
 from accelsim.kernels import event_layout as at
 from accelsim.kernels.codes import put_code
-from accelsim.kernels.event_loop import run
+from accelsim.kernels.event_loop import post, run
+from accelsim.machine.channels import Channels
 from accelsim.machine.compiled_layout import POOLS, Names, laid_out
 from accelsim.machine.fast_forward import FastForward, Jump
 from accelsim.machine.jumps import add_again, counted, move_on
+from accelsim.machine.memories import Come
 from accelsim.machine.network import Network
 from accelsim.machine.state import Observer
 from accelsim.machine.supply import Supply
@@ -27,6 +29,9 @@ from accelsim.timeline import CAUSES, TICKS, Recorder
 
 Ints = NDArray[np.int64]
 TOLD = {at.CLAIMED: "claimed", at.READY: "ready", at.RELEASED: "released", at.FREED: "freed", at.DRAINED: "drained"}
+
+
+_HAPPENS = {Come.STARTS: at.MEMORY_STARTS, Come.ENTERED: at.MEMORY_ENTERED, Come.ENDS: at.MEMORY_ENDS}
 
 
 class Stuck(SimulatorBug):
@@ -48,6 +53,7 @@ class CompiledMachine:
         self._s = laid_out(network, self._names, log=observer is not None)
         self._supply = Supply(network, schedule, self._s)
         self._forward = forward
+        self._channels: Channels[int] | None = Channels(network, schedule, recorder) if network.memories else None
         self._log: RowLog | None = None
         if forward is not None:
             self._log = recorder.keep_log()
@@ -62,6 +68,8 @@ class CompiledMachine:
         bases = {at.WANTS_RESIDENCIES: (at.B_RESIDENCY, at.B_GROUP, at.B_LEG), at.WANTS_LEGS: (at.B_LEG,),
                  at.WANTS_AHEADS: (at.B_AHEAD,), at.WANTS_RUNS: (at.B_RUN,)}[wanted]
         lengths = {base: 2 * s.lengths[base] for base in bases}
+        if at.B_LEG in lengths:
+            lengths |= {base: 2 * s.lengths[base] for base in (at.B_ASKED, at.B_MIX)}
         if wanted != at.WANTS_AHEADS:
             lengths |= {base: 2 * s.lengths[base] for base in (at.B_HEAP, at.B_NEXT, at.B_REQUEST)}
         s.enlarge(lengths)
@@ -95,6 +103,8 @@ class CompiledMachine:
                 self._supply.blocks(stopped)
             elif wanted == at.WANTS_ROWS:
                 self._take_rows()
+            elif wanted == at.WANTS_MEMORY:
+                self._look_at_memories()
             elif wanted == at.WANTS_LOG:
                 self._tell()
             elif wanted == at.WANTS_CULPRITS:
@@ -108,6 +118,8 @@ class CompiledMachine:
             else:
                 self._more(wanted)
         self._take_rows()
+        if self._channels is not None:
+            self._channels.finish()
         if self._observer is not None:
             self._tell()
         lost = [f"{spec.level} {self.network.tensors[spec.tensor]}: {under_way:,} B" for number, spec in enumerate(
@@ -118,6 +130,35 @@ class CompiledMachine:
         if self._forward is not None:
             self._recorder.skipped = self._forward.skipped
         return int(s.data[at.FINISHED])
+
+    # -- memories whose channels are simulated ------------------------------------------------------------------
+
+    def _look_at_memories(self) -> None:
+        """Before time goes on: ask for what legs asked for in this cycle, and let what comes out before the next event happen."""
+        head, channels = self._s.data, self._channels
+        assert channels is not None
+        for leg in self._s.of(at.B_ASKED)[:int(head[at.ASKED_COUNT])].tolist():
+            self._ask(channels, leg)
+        head[at.ASKED_COUNT] = 0
+        upcoming = int(self._s.of(at.B_HEAP)[at.EVENT_TIME]) if head[at.HEAP_COUNT] else None
+        mixes = self._s.table(at.B_MIX, at.MIX_WIDTH)
+        for outcome in channels.until(upcoming):
+            mixes[outcome.owner] = [*outcome.mixes[0], *outcome.mixes[1]]
+            post(head, outcome.cycle, _HAPPENS[outcome.come], outcome.owner)
+        head[at.MEMORY_BUSY], head[at.MEMORY_LOOKED] = channels.busy, 1
+
+    def _ask(self, channels: Channels[int], leg: int) -> None:
+        s = self._s
+        record = s.table(at.B_LEG, int(s.data[at.LEG_WIDTH]))[leg]
+        residency = s.table(at.B_RESIDENCY, at.RESIDENCY_WIDTH)[int(record[at.L_RESIDENCY])]
+        station = int(residency[at.N_STATION])
+        hop = s.table(at.B_HOP, at.HOP_WIDTH)[int(s.of(at.B_LIST)[int(record[at.L_ROUTE] + record[at.L_BOOKED])])]
+        write = bool(int(record[at.L_TIE]) >> 40)
+        load = int(residency[at.N_DRAIN_LOAD if write else at.N_FILL_LOAD])
+        piece, pieces = int(record[at.L_PIECE]), int(record[at.L_PIECES])
+        channels.ask(int(s.data[at.NOW]), leg, int(hop[at.H_MEMORY]), station, int(s.of(at.B_TABLE)[load + at.T_NUMBER]),
+                     int(residency[at.N_TILE]), int(residency[at.N_HELD]), write=write,
+                     tells=write or (record[at.L_SERVED] < 0 and piece + 1 < pieces), piece=piece, pieces=pieces)
 
     # -- fast-forward -------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from accelsim.kernels import event_layout as at
 from accelsim.kernels.columns import BLOCK_OPERANDS
+from accelsim.machine.blame import MIXED
 from accelsim.machine.network import Hop, Network
 from accelsim.machine.sections import Sections
 from accelsim.machine.tally import routes
@@ -86,7 +87,8 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
     widths = {at.LEG_WIDTH: at.LEG_HEAD + at.BOOKING_WIDTH * longest, at.RUN_WIDTH: at.RUN_HEAD + tensors}
     residencies, runs = stations + SPARE * (1 + buffers), 1 + SPARE * arrays
     legs, aheads = 8 * residencies + 64, depth * (1 + SPARE)
-    events = 2 * (residencies + legs + runs)
+    channels = len(network.memories) > 0
+    events = (4 if channels else 2) * (residencies + legs + runs)
     # a wait is told in stretches: those who were ahead at each hop on the way from the home
     spare_rows = 4096 + 4 * longest * len(network.tensors) * depth
     lists: list[int] = []
@@ -100,7 +102,7 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
         at.B_RESIDENCY: residencies * at.RESIDENCY_WIDTH, at.B_LEG: legs * widths[at.LEG_WIDTH],
         at.B_AHEAD: aheads * at.AHEAD_WIDTH, at.B_GROUP: residencies * at.GROUP_WIDTH,
         at.B_RUN: runs * widths[at.RUN_WIDTH], at.B_HEAP: events * at.EVENT_WIDTH, at.B_NEXT: events * at.NEXT_WIDTH,
-        at.B_REQUEST: legs, at.B_CLAIM: stations, at.B_START: arrays, at.B_ROW: 2 * spare_rows * at.ROW_WIDTH,
+        at.B_ASKED: legs if channels else 0, at.B_MIX: legs * at.MIX_WIDTH if channels else 0, at.B_REQUEST: legs, at.B_CLAIM: stations, at.B_START: arrays, at.B_ROW: 2 * spare_rows * at.ROW_WIDTH,
         at.B_CULPRIT: 4 * at.MOST_CULPRITS_AT_ONCE * at.CULPRIT_WIDTH,
         at.B_LOG: (16 * residencies + 4096) * at.LOG_WIDTH if log else 0,
         # these grow with what the plan supplies
@@ -117,8 +119,11 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
     for place, cause in ((at.WRITEBACK, StallCause.WRITEBACK), (at.SYNC, StallCause.SYNC), (at.ISSUE, StallCause.ISSUE),
                          (at.FILL_DRAIN, StallCause.ARRAY_FILL_DRAIN), (at.CONTENTION, StallCause.CONTENTION)):
         head[place] = CAUSES.index(cause)
+    head[at.MIXED:at.MIXED + 6] = [CAUSES.index(cause) for cause in (StallCause.DRAM_LATENCY, *MIXED)]
+    head[at.MEMORIES] = channels
     s.of(at.B_HOP)[:] = [number for hop in hops for number in (
-        hop.resource, hop.latency_cycles, CAUSES.index(hop.latency_cause), hop.setup_cycles, names.number(hop.name))]
+        hop.resource, hop.latency_cycles, CAUSES.index(hop.latency_cause), hop.setup_cycles, names.number(hop.name),
+        hop.memory)]
     s.table(at.B_RESOURCE, at.RESOURCE_WIDTH)[:] = [
         (0, 0, arrays + i, CAUSES.index(resource.cause)) for i, resource in enumerate(network.resources)] or 0
     s.table(at.B_CULPRIT, at.CULPRIT_WIDTH)[:, at.CULPRIT_KEY] = at.NEVER

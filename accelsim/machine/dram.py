@@ -70,7 +70,7 @@ def replay(dram: Dram, trace: Trace, *, at_once: int = 1, serial: int | None = N
     channels = dram.counts["channel"]
     room = 4 * count + 64 if log else 0
     while True:
-        state: Ints = np.tile(_channel(dram, room), channels)
+        state: Ints = np.tile(channel_at_rest(dram, room), channels)
         answers: Ints = np.full(count * at.ANSWER_WIDTH, at.NEVER, dtype=np.int64)
         stand: Ints = np.zeros(SOONEST + channels, dtype=np.int64)
         while not replay_kernel(state, channels, requests, count, at_once, -1 if serial is None else serial,
@@ -90,7 +90,15 @@ def replay(dram: Dram, trace: Trace, *, at_once: int = 1, serial: int | None = N
 
 
 def _requests(dram: Dram, trace: Trace) -> Ints:
-    """Where each request goes: units, groups and banks are counted over the whole channel."""
+    """Where each request goes."""
+    rows: Ints = np.empty((len(trace.addresses), at.REQUEST_WIDTH), dtype=np.int64)
+    place_requests(np.ascontiguousarray(trace.addresses), trace.writes.astype(np.int64), np.ascontiguousarray(trace.when),
+                   address_fields(dram), dram.burst_bytes, rows)
+    return rows
+
+
+def address_fields(dram: Dram) -> Ints:
+    """The fields of an address, int64[f, F_WIDTH]; units, groups and banks are counted over the whole channel."""
     ranks, groups, banks = dram.counts["rank"], dram.counts["bank_group"], dram.counts["bank"]
     weights = {  # what one of a field is in channels, units, groups, banks, rows and columns
         "channel": (1, 0, 0, 0, 0, 0), "pseudo_channel": (0, ranks, ranks * groups, ranks * groups * banks, 0, 0),
@@ -101,10 +109,7 @@ def _requests(dram: Dram, trace: Trace) -> Ints:
     for row, (field, bits) in zip(fields, dram.mapping, strict=True):
         row[at.F_BITS], row[at.F_WEIGHTS:] = bits, np.array(weights[field], dtype=np.int64) << have[field]
         have[field] += bits
-    rows: Ints = np.empty((len(trace.addresses), at.REQUEST_WIDTH), dtype=np.int64)
-    place_requests(np.ascontiguousarray(trace.addresses), trace.writes.astype(np.int64), np.ascontiguousarray(trace.when), fields,
-                   dram.burst_bytes, rows)
-    return rows
+    return fields
 
 
 def distances(dram: Dram) -> dict[int, int]:
@@ -133,7 +138,7 @@ def distances(dram: Dram) -> dict[int, int]:
     }
 
 
-def _channel(dram: Dram, log: int) -> Ints:
+def channel_at_rest(dram: Dram, log: int = 0) -> Ints:
     """A channel at its beginning; ``log``: commands to write down."""
     counts, commands, controller = dram.counts, dram.commands, dram.controller
     units = counts["pseudo_channel"] * counts["rank"]
@@ -160,7 +165,7 @@ def _channel(dram: Dram, log: int) -> Ints:
             (at.LEN_PRE, commands.PRE), (at.LEN_RD, commands.RD), (at.LEN_WR, commands.WR), (at.LEN_REF, commands.REF),
             (at.REF_EVERY, every), (at.REF_ONE, one), (at.NEXT_REF, every), (at.LOG_ROOM, log)):
         s[field] = value
-    for field in (at.ACTIVATING, at.SYNCING, at.RISING_UNIT, at.RISING_BANK, at.RISING_UNTIL, at.LATEST):
+    for field in (at.SERVED, at.ACTIVATING, at.SYNCING, at.RISING_UNIT, at.RISING_BANK, at.RISING_UNTIL, at.LATEST):
         s[field] = at.NEVER
     _table(s, at.B_UNIT, units, at.UNIT_WIDTH)[:, at.U_ACT_AT:] = -dram.timing.tFAW
     table = _table(s, at.B_BANK, banks, at.BANK_WIDTH)

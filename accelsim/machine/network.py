@@ -13,6 +13,7 @@ from accelsim.plan.schedule import Schedule
 from accelsim.plan.units import owner
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access, ArrayModel, Memory, MemoryKind, Port
+from accelsim.spec.dram import Dram
 from accelsim.spec.operator import Role, Tensor
 from accelsim.stalls import StallCause
 from accelsim.timeline import Lane, LaneKind
@@ -34,7 +35,8 @@ class Hop:
 
     ``latency_cycles``: until the first byte is at the next hop. ``shared``: all lockstep instances' bytes pass here;
     else each instance has its own. ``name`` is for reports. ``whole_bytes``: what passes whatever the load is (0: the
-    load): a systolic array shifts all its rows in or out, ragged folds too.
+    load): a systolic array shifts all its rows in or out, ragged folds too. ``memory``: the simulated channels that are asked
+    (-1: none); its resource is the first of their data buses.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Hop:
     shared: bool = True
     kind: LaneKind = LaneKind.PORT
     whole_bytes: int = 0
+    memory: int = -1
 
 
 Route = tuple[Hop, ...]
@@ -89,6 +92,16 @@ class ArrayNode:
 
 
 @dataclass(frozen=True)
+class Channels:
+    """A memory whose channels are simulated: its data buses are resources, from ``first`` on. ``clock``: the chip's, in Hz."""
+
+    dram: Dram
+    clock: Fraction
+    first: int
+    level: str
+
+
+@dataclass(frozen=True)
 class Network:
     """All of it. Lanes of the timeline: the arrays first, then the resources."""
 
@@ -98,6 +111,7 @@ class Network:
     stations: tuple[Station, ...]
     arrays: tuple[ArrayNode, ...]
     array_lanes: tuple[Lane, ...]
+    memories: tuple[Channels, ...] = ()
 
     @property
     def depth(self) -> int:
@@ -125,6 +139,8 @@ class _Wiring:
         self.units = schedule.units
         self.resources: list[Resource] = []
         self.numbers: dict[tuple[object, ...], int] = {}
+        self.memories: list[Channels] = []
+        self.memory_numbers: dict[tuple[object, ...], int] = {}
         self.places = {(entry, index, unit.index): number for number, (entry, index, unit) in enumerate(
             (entry, index, unit) for index, tensor in enumerate(self.case.operator.tensors)
             for entry in self.case.paths[tensor.name] for unit in self.units[entry])}
@@ -147,7 +163,7 @@ class _Wiring:
                       for array in arrays)
         output = next(i for i, tensor in enumerate(tensors) if tensor.role is Role.OUTPUT)
         return Network(tuple(tensor.name for tensor in tensors), output, tuple(self.resources), tuple(stations), arrays,
-                       lanes)
+                       lanes, tuple(self.memories))
 
     def _station(self, entry: int, index: int, unit: int) -> Station:
         case = self.case
@@ -191,8 +207,26 @@ class _Wiring:
 
     def _memory_hop(self, entry: int, unit: int, access: Access, tensor: Tensor, *, shared: bool) -> Hop:
         memory, port = self._port(entry, access, tensor)
+        if memory.dram is not None:
+            number = self._channels(entry, unit, memory, memory.dram)
+            return Hop(f"{memory.name}.{port.name}", self.memories[number].first, memory.beyond_cycles, StallCause.DRAM_LATENCY, 1,
+                       shared=shared, memory=number)
         return Hop(f"{memory.name}.{port.name}", self._memory_resource(entry, unit, memory, port), memory.latency_cycles,
                    _LATENCY[memory.kind], memory.granularity_bytes, shared=shared)
+
+    def _channels(self, entry: int, unit: int, memory: Memory, dram: Dram) -> int:
+        """The number of a memory's channels, made at first mention with a resource for each data bus."""
+        key = entry, memory.name, unit
+        if key not in self.memory_numbers:
+            self.memory_numbers[key] = len(self.memories)
+            self.memories.append(Channels(dram, self.case.chip.clock_hz, len(self.resources), self.case.chip.names[entry]))
+            buses = dram.counts["channel"] * dram.counts["pseudo_channel"]
+            rate = dram.peak_bytes_per_s / self.case.chip.clock_hz / buses
+            for bus in range(buses):
+                channel, pseudo = divmod(bus, dram.counts["pseudo_channel"])
+                name = f"{memory.name}.channel{channel}" + (f".{pseudo}" if dram.counts["pseudo_channel"] > 1 else "")
+                self._resource((*key, bus), name, memory.name, unit, entry, rate, StallCause.DRAM_BANDWIDTH, LaneKind.PORT)
+        return self.memory_numbers[key]
 
     def _port(self, entry: int, access: Access, tensor: Tensor) -> tuple[Memory, Port]:
         memory = self.case.memory(entry, tensor)

@@ -16,8 +16,9 @@ import simpy
 from accelsim.errors import SimulatorBug
 from accelsim.machine.arrays import ArrayState
 from accelsim.machine.blame import Blame
+from accelsim.machine.channels import Channels
 from accelsim.machine.network import Network
-from accelsim.machine.state import Observer, Residency
+from accelsim.machine.state import Leg, Observer, Residency
 from accelsim.machine.stations import StationState
 from accelsim.machine.tally import tally
 from accelsim.machine.transfers import Transfers, Ways
@@ -43,6 +44,8 @@ class Machine:
         self.observer = observer
         self.blame = Blame(network)
         self.transfers = Transfers(self)
+        self.channels: Channels[Leg] | None = Channels(network, schedule, recorder) if network.memories else None
+        self._looked = False
         self.stations: list[StationState] = []
         self._loads: list[list[Load | None]] = []
         for number, spec in enumerate(network.stations):
@@ -72,10 +75,16 @@ class Machine:
             upcoming = env.peek()
             if self.due and upcoming > self.now:
                 self._arbitrate()
+            elif self.channels is not None and not self._looked and upcoming > self.now and self.channels.busy:
+                # before time goes on: whether something comes out of a memory first
+                self._looked = True
+                for outcome in self.channels.until(None if upcoming == math.inf else int(upcoming)):
+                    self.transfers.come_out(outcome)
             elif upcoming == math.inf:
                 break
             else:
                 self.now = int(upcoming)
+                self._looked = False
                 env.step()
         if any(array.block is not None for array in self.arrays) or any(s.next is not None or s.draining
                                                                         for s in self.stations):
@@ -85,6 +94,8 @@ class Machine:
             raise SimulatorBug(f"bytes that left are not bytes that arrived: {'; '.join(lost)}")
         for array in self.arrays:
             array.close()
+        if self.channels is not None:
+            self.channels.finish()
         for station, loads in zip(self.stations, self._loads, strict=True):
             if not station.home:
                 tally(self.recorder, self.network, station.number, loads, station.ways.uses)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from accelsim.machine.memories import Mix
 from accelsim.machine.network import Hop, Resource, Route
 from accelsim.stalls import StallCause
 from accelsim.timeline import TICKS
@@ -56,12 +57,14 @@ class Leg:
     """A stretch of a transfer's way: its hops, the ticks each serves it, and what follows when its last hop is booked.
 
     ``before``: the leg it continues, None for the first. ``done`` is called with the leg when its last hop is booked.
-    ``previous``: the piece before it of a transfer cut into chunks; ``served``: called at its first service.
+    ``previous``: the piece before it of a transfer cut into chunks; ``served``: called at its first service,
+    with the cycle of its end. ``piece``: which it is, of how many.
     ``reaches``: cycle in which the first byte is at the next hop; ``through`` and ``latency`` of the hop last left.
+    ``channels``: how it stands with a memory whose channels are simulated.
     """
 
-    __slots__ = ("_residency", "before", "bookings", "done", "hops", "key", "latency", "previous", "reaches", "requested",
-                 "served", "spec", "through", "ticks")
+    __slots__ = ("_residency", "before", "bookings", "channels", "done", "hops", "key", "latency", "piece", "previous",
+                 "reaches", "requested", "served", "spec", "through", "ticks")
 
     def __init__(self, hops: Route, ticks: tuple[int, ...], key: TieKey, residency: Residency, before: Leg | None, requested: int,
                  done: Callable[[Leg], None]) -> None:
@@ -75,12 +78,19 @@ class Leg:
         self.done = done
         self.bookings: list[Booking] = []
         self.previous: Leg | None = None
-        self.served: Callable[[Leg], None] | None = None
+        self.served: Callable[[Leg, int], None] | None = None
+        self.piece = (0, 1)
+        self.channels: Asked | None = None
         if before is None:
             self.reaches = self.through = requested
             self.latency = 0
         else:
             self.reaches, self.through, self.latency = before.reaches, before.through, before.latency
+
+    @property
+    def drains(self) -> bool:
+        """Whether it moves outward."""
+        return self.key[2] == 1
 
     def let_go(self) -> Residency:
         """The residency it moved something for, which from now on knows it, and not the other way round."""
@@ -90,8 +100,29 @@ class Leg:
 
     @property
     def arrived(self) -> int:
-        """Cycle in which all of it has arrived: through, and the last hop's latency over."""
-        return self.through + self.latency
+        """Cycle in which all of it has arrived: through, written where channels do so, and the last hop's latency over."""
+        asked = self.channels
+        return (self.through if asked is None else max(self.through, asked.ended)) + self.latency
+
+    @property
+    def residency(self) -> Residency:
+        """What it moves something for, until it lets go of that."""
+        assert self._residency is not None
+        return self._residency
+
+
+class Asked:
+    """What a leg asked of channels: the cycles in which it did and in which its last data moved (-1: not yet), how it waited, and
+    who waits for its end.
+    """
+
+    __slots__ = ("cycle", "ended", "mixes", "waiting")
+
+    def __init__(self, cycle: int) -> None:
+        self.cycle = cycle
+        self.ended = -1
+        self.mixes: tuple[Mix, Mix] | None = None
+        self.waiting: list[Callable[[], None]] = []
 
 
 class Run:
@@ -112,11 +143,12 @@ class Residency:
     ``row``: the stay, in the plan's columns. ``why`` and ``freed_why`` say what let it claim and what ended its last reader:
     blame follows them. ``before``: the residency before it, until this one is ready. ``sink``: the parent's residency at its
     last step; ``outlives``: that is a later one than its source, which it lets go of when it is ready; ``outlived``: how many
-    of those that did so may still be explained by what it has behind it.
+    of those that did so may still be explained by what it has behind it. ``pieces_left``, ``latest``: of what moves, the pieces
+    that are not known to arrive yet, and when the last of the others do.
     """
 
     __slots__ = ("arrived", "before", "claimed", "drain", "drained", "fill", "followed", "freed_why", "outlived",
-                 "outlives", "pending", "readers", "ready", "released", "row", "seq", "sink", "slot_free", "source",
+                 "latest", "outlives", "pending", "pieces_left", "readers", "ready", "released", "row", "seq", "sink", "slot_free", "source",
                  "station", "why")
 
     def __init__(self, station: StationState, row: list[int], seq: int, source: Residency | None, claimed: int, why: Why,
@@ -140,6 +172,8 @@ class Residency:
         self.before: Residency | None = None
         self.arrived = False
         self.followed = False
+        self.pieces_left = 0
+        self.latest = -1
 
     def forget(self) -> None:
         """Let go of the chain behind it, which blame follows no more once it is out of its slot.
@@ -154,6 +188,25 @@ class Residency:
         if self.outlives and source is not None:
             source.outlived -= 1
             source.forget()
+
+
+def parts_of(leg: Leg) -> list[Leg]:
+    """The legs of a transfer, first to last."""
+    parts = [leg]
+    while parts[-1].before is not None:
+        parts.append(parts[-1].before)
+    return parts[::-1]
+
+
+def settle(leg: Leg) -> None:
+    """Work out again when a leg's data were through each hop, now that its first hop is known to the end."""
+    through, latency = 0, 0
+    for part in parts_of(leg):
+        for place, (hop, arrival, start, end, _, ahead) in enumerate(part.bookings):
+            through = max(end, through + latency)
+            latency = hop.latency_cycles
+            part.bookings[place] = hop, arrival, start, end, through, ahead
+    leg.through, leg.latency = through, latency
 
 
 START, SOURCE, SLOT, DRAIN = range(4)

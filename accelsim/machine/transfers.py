@@ -14,10 +14,13 @@ from accelsim.kernels.columns import (
     STAY_FILL_GROUP,
     STAY_FILL_MEMBERS,
     STAY_FIRST,
+    STAY_HELD,
     STAY_LAST,
+    STAY_TILE,
 )
-from accelsim.machine.network import Network, Route, Station
-from accelsim.machine.state import Leg, Residency, ResourceState, TieKey
+from accelsim.machine.memories import Come, Outcome
+from accelsim.machine.network import Hop, Network, Route, Station
+from accelsim.machine.state import Asked, Leg, Residency, ResourceState, TieKey, parts_of, settle
 from accelsim.machine.tally import (
     ALONE_DRAIN,
     ALONE_FILL,
@@ -103,6 +106,7 @@ class Transfers:
         """Ask for what a residency needs moved in, when all that share it have claimed."""
         ways, row = residency.station.ways, residency.row
         load, spec = row[STAY_FILL], ways.spec
+        residency.pieces_left = 1
         key = (-spec.entry, row[STAY_FIRST], FILL, spec.tensor, spec.unit)
         if not row[STAY_FILL_MEMBERS]:
             self._alone(ways, ALONE_FILL, load, key, residency, self._filled)
@@ -118,6 +122,7 @@ class Transfers:
         """Ask for what a residency leaves behind to move out."""
         ways, row = residency.station.ways, residency.row
         load, spec = row[STAY_DRAIN], ways.spec
+        residency.pieces_left = 1
         key = (-spec.entry, row[STAY_LAST], DRAINING, spec.tensor, spec.unit)
         if not row[STAY_DRAIN_MEMBERS]:
             self._alone(ways, ALONE_DRAIN, load, key, residency, self._left)
@@ -175,7 +180,9 @@ class Transfers:
         """A transfer of one station; several one after another where a link cuts long ones into chunks."""
         ticks = ways.use(way, load)
         if ways.chunked and ways.payload[load]:
-            self._piece(ways.hops[way], ways.pieces(way, load), key, residency, None, done)
+            parts = ways.pieces(way, load)
+            residency.pieces_left = len(parts)
+            self._piece(ways.hops[way], parts, key, residency, None, done)
         else:
             self._go_on(Leg(ways.hops[way], ticks, key, residency, None, self._machine.now, done))
 
@@ -184,12 +191,19 @@ class Transfers:
         """One chunk; the next asks when this one has been served at its first port."""
         leg = Leg(hops, parts[0], key, residency, None, self._machine.now, done if len(parts) == 1 else _over)
         leg.previous = previous
+        number = previous.piece[0] + 1 if previous is not None else 0
+        leg.piece = number, number + len(parts)
         if len(parts) > 1:
             leg.served = partial(self._next_piece, hops, parts[1:], done)
+            if self._machine.channels is not None:
+                leg.done = partial(self._piece_over, residency)
         self._go_on(leg)
 
-    def _next_piece(self, hops: Route, parts: list[tuple[int, ...]], done: Callable[[Leg], None], leg: Leg) -> None:
-        self._machine.at(leg.bookings[-1][3], partial(self._piece, hops, parts, leg.key, leg.let_go(), leg, done))
+    def _next_piece(self, hops: Route, parts: list[tuple[int, ...]], done: Callable[[Leg], None], leg: Leg, cycle: int) -> None:
+        self._machine.at(cycle, partial(self._piece, hops, parts, leg.key, leg.let_go(), leg, done))
+
+    def _piece_over(self, residency: Residency, leg: Leg) -> None:
+        self._arrives(leg, residency, self._drained if leg.drains else self._come)
 
     def _launch(self, ways: Ways, way: int, load: int, key: TieKey, residency: Residency, before: Leg | None,
                 done: Callable[[Leg], None]) -> None:
@@ -238,6 +252,9 @@ class Transfers:
         for _, _, leg in requests:
             place = len(leg.bookings)
             hop = leg.hops[place]
+            if hop.memory >= 0:
+                self._ask(leg, hop)
+                continue
             resource = resources[hop.resource]
             start = resource.free  # booked behind what is booked
             if start < now_ticks:
@@ -260,12 +277,82 @@ class Transfers:
             served = leg.served
             if served is not None:
                 leg.served = None
-                served(leg)
+                served(leg, ends)
             self._go_on(leg)
+
+    # -- through channels that are simulated ----------------------------------------------------------------------
+
+    def _ask(self, leg: Leg, hop: Hop) -> None:
+        """Ask a memory's channels for what the leg moves."""
+        machine, residency = self._machine, leg.residency
+        row, write, (piece, pieces) = residency.row, leg.drains, leg.piece
+        assert machine.channels is not None
+        leg.channels = Asked(machine.now)
+        machine.channels.ask(machine.now, leg, hop.memory, residency.station.number, row[STAY_DRAIN if write else STAY_FILL],
+                             row[STAY_TILE], row[STAY_HELD], write=write, tells=write or leg.served is not None,
+                             piece=piece, pieces=pieces)
+
+    def come_out(self, outcome: Outcome[Leg]) -> None:
+        """Something comes of what a leg asked for."""
+        leg, happens = outcome.owner, {Come.STARTS: self._starts, Come.ENTERED: self._entered, Come.ENDS: self._ends}
+        assert leg.channels is not None
+        leg.channels.mixes = outcome.mixes
+        self._machine.at(outcome.cycle, partial(happens[outcome.come], leg))
+
+    def _starts(self, leg: Leg, _: object) -> None:
+        """A read's first data move: the hops behind can be booked, though not yet when all is through."""
+        self._book_channels(leg, self._machine.now)
+
+    def _entered(self, leg: Leg, _: object) -> None:
+        """All bursts are queued: the next piece may ask; and what writes has left where it came from."""
+        served, leg.served = leg.served, None
+        if served is not None:
+            served(leg, self._machine.now)
+        if leg.drains:
+            assert leg.channels is not None
+            self._book_channels(leg, leg.channels.cycle)
+
+    def _book_channels(self, leg: Leg, start: int) -> None:
+        hop, now = leg.hops[len(leg.bookings)], self._machine.now
+        assert leg.channels is not None
+        through = max(now, leg.through + leg.latency)
+        leg.bookings.append((hop, leg.channels.cycle, start, now, through, ()))
+        leg.through, leg.latency, leg.reaches = through, hop.latency_cycles, now + hop.latency_cycles
+        self._go_on(leg)
+
+    def _ends(self, leg: Leg, _: object) -> None:
+        """The last data moved; those that are booked to their ends arrive."""
+        asked = leg.channels
+        assert asked is not None
+        asked.ended = self._machine.now
+        if not leg.drains:
+            hop, arrival, start, _end, _through, ahead = leg.bookings[0]
+            leg.bookings[0] = hop, arrival, start, asked.ended, asked.ended, ahead
+        waiting, asked.waiting = asked.waiting, []
+        for arrives in waiting:
+            arrives()
+
+    def _arrives(self, leg: Leg, residency: Residency, then: Callable[[Residency, object], None]) -> None:
+        """A leg is booked to its end. Once the channels have moved all of it, and of the other pieces, go on when all has arrived."""
+        asked = next((part.channels for part in parts_of(leg) if part.channels is not None), None)
+        if asked is not None and asked.ended < 0:
+            asked.waiting.append(partial(self._arrives, leg, residency, then))
+            return
+        if asked is not None and not leg.drains:
+            settle(leg)
+        residency.pieces_left -= 1
+        residency.latest = max(residency.latest, leg.arrived)
+        if not residency.pieces_left:
+            self._machine.at(residency.latest, partial(then, residency))
+
+    # -- how it ends ----------------------------------------------------------------------------------------------
 
     def _filled(self, leg: Leg) -> None:
         residency = leg.let_go()
         residency.fill = leg
+        if self._machine.channels is not None:
+            self._arrives(leg, residency, self._come)
+            return
         self._machine.at(leg.through + leg.latency, partial(self._come, residency))
 
     @staticmethod
@@ -277,7 +364,10 @@ class Transfers:
 
     def _leaves(self, residency: Residency, leg: Leg) -> None:
         residency.drain = leg
-        if leg.latency:
+        if self._machine.channels is not None:
+            self._machine.at(leg.through, partial(self._freed, residency))
+            self._arrives(leg, residency, self._drained)
+        elif leg.latency:
             self._machine.at(leg.through, partial(self._freed, residency))
             self._machine.at(leg.arrived, partial(self._drained, residency))
         else:

@@ -43,6 +43,7 @@ def operator_json(one: OperatorReport) -> Json:
                    for level, tensors in levels_of(one.case, one.levels).items()},
         "lanes": {name: {"kind": lane.kind.value, "busy_cycles": lane.busy_cycles, "stall_cycles": lane.stall_cycles,
                          "idle_cycles": lane.idle_cycles} for name, lane in one.lanes.items()},
+        "dram": {name: one.counts.get(f"dram_{name}", 0) for name in DRAM_COUNTS},
         "links": {name: {"bytes": size} for name, size in one.links.items()},
         "bound_by": one.bound_by, "advice": [{"text": advice.text, "cycles": advice.cycles} for advice in one.advice],
         "contention": [{"cause": cause, "where": where, "behind": whose, "cycles": cycles}
@@ -56,6 +57,9 @@ def operator_json(one: OperatorReport) -> Json:
         "steps": {name: one.counts.get(name, 0) for name in ("blocks", "passes", "transfers", "events")},
         "fast_forward": asdict(one.skipped),
     }
+
+
+DRAM_COUNTS = ("bursts", "bytes", "row_hits", "row_misses", "row_conflicts", "refreshes", "turnarounds")
 
 
 def failed_json(one: Failed) -> Json:

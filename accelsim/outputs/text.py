@@ -34,7 +34,7 @@ def operator_summary(one: OperatorReport, report: RunReport) -> str:
     lines.append(f"bound by       {one.bound_by}{_busy_note(one)}")
     lines += ["", *stall_lines(one.stalls, one.cycles * len(arrays), one.busy, sum(lane.idle_cycles for lane in arrays),
                                one.fill_drain)]
-    lines += ["", *traffic_lines(one.case, one.levels)]
+    lines += ["", *traffic_lines(one.case, one.levels), *dram_lines(one)]
     lines += ["", "advice"]
     lines += [line for advice in one.advice for line in advice_lines(advice.cycles, advice.text)] or [
         "  nothing to gain: the array is always busy"]
@@ -89,6 +89,17 @@ def traffic_lines(case: Case, levels: Mapping[str, Mapping[str, Traffic]]) -> li
         lines.append(f"  {level + ' ' + tensor:<12} " + " ".join(
             f"{human_bytes(getattr(traffic, key)) if getattr(traffic, key) else '-':>11}" for _, key in columns))
     return lines
+
+
+def dram_lines(one: OperatorReport) -> list[str]:
+    """What memories whose channels are simulated did; nothing without any."""
+    bursts = one.counts.get("dram_bursts", 0)
+    if not bursts:
+        return []
+    parts = [f"{one.counts[f'dram_row_{what}'] / bursts:.1%} row {what}" for what in ("hits", "misses", "conflicts")]
+    parts += [f"{grouped(one.counts[f'dram_{what}'])} {what}" for what in ("refreshes", "turnarounds")]
+    return wrap(f"{grouped(bursts)} bursts, {human_bytes(one.counts['dram_bytes'])}: {', '.join(parts)}", WIDTH,
+                initial_indent="dram           ", subsequent_indent=" " * 15)
 
 
 def estimate_lines(one: OperatorReport) -> list[str]:

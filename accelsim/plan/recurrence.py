@@ -38,6 +38,8 @@ class Recurrence:
         """Why nothing can be said of this case; "" where something can."""
         if any(line.flattened for line in self._case.nest.lines):
             return "tiles of flattened lists do not move along"
+        if any(memory.dram is not None for level in self._case.chip.levels for memory in level.memories):
+            return "rows and refreshes of a memory do not repeat themselves with the loops"
         names = self._case.chip.names
         for link in self._case.chip.links:
             inner = names.index(link.inner)

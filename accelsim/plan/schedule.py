@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -12,12 +13,13 @@ from accelsim.kernels.walk import STEP_CODE, STEP_NUMBER
 from accelsim.plan.array_traffic import ArrayTraffic
 from accelsim.plan.codes import CodeTable
 from accelsim.plan.moves import Load
+from accelsim.plan.places import Places, tensor_bases
 from accelsim.plan.stays import Rules, Siblings, Stays, unit_stays
 from accelsim.plan.streams import BlockStream, Look, StayStream
 from accelsim.plan.units import Unit, children, owner, units
 from accelsim.plan.work import StepWalk, StepWork
 from accelsim.spec.case import Case
-from accelsim.spec.operator import Tensor
+from accelsim.spec.operator import Role, Tensor
 
 Ints = NDArray[np.int64]
 
@@ -80,6 +82,20 @@ class Schedule:
     def loads(self, entry: int, tensor: str) -> list[Load | None]:
         """The loads that the stays of a tensor at an entry name by number; added to as stays are read."""
         return self._rules[entry, tensor].loads.all
+
+    def places(self, entry: int, tensor: str) -> Places:
+        """Where the tiles of a tensor lie that move between an entry and the tensor's home."""
+        rules = self._rules[entry, tensor]
+        home = self.case.memory(rules.parent, rules.tensor)
+        assert self.case.paths[tensor].index(entry) == 1, "only homes have addresses"
+        beside = [own for (_, name), own in self._rules.items()
+                  if own.parent == rules.parent == self.case.paths[name][0] and self.case.memory(own.parent, own.tensor) is home]
+        bases = tensor_bases([prod(own.image.extents) for own in beside], [self._width(own.tensor) for own in beside])
+        return Places(rules.numbers, bases[beside.index(rules)])
+
+    def _width(self, tensor: Tensor) -> int:
+        """Bits of an element as wide as it may be in memory."""
+        return max(tensor.dtype.bits, self.case.operator.accumulator.bits) if tensor.role is Role.OUTPUT else tensor.dtype.bits
 
     @cached_property
     def work(self) -> StepWork:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import prod
 from typing import Protocol
 
 import numpy as np
@@ -20,6 +21,7 @@ from accelsim.kernels.columns import (
     STAY_FILL_GROUP,
     STAY_FILL_MEMBERS,
     STAY_FIRST,
+    STAY_HELD,
     STAY_LAST,
     STAY_REFILL,
     STAY_TILE,
@@ -65,6 +67,7 @@ class Rules:
     reduce: bool
     accumulates: bool
     split: bool
+    addressed: bool
 
     @staticmethod
     def of(case: Case, entry: int, tensor: Tensor) -> Rules:
@@ -86,7 +89,8 @@ class Rules:
             tensor.dtype.bits, case.operator.accumulator.bits)))
         return Rules(case, entry, parent, tensor, image, numbers, loads, case.nest.temporal_above(entry), mode,
                      any(link.reduce for link in drains), memory is not None and memory.accumulate,
-                     any(case.reduces(loop) for loop in case.nest.spatial_above(entry)))
+                     any(case.reduces(loop) for loop in case.nest.spatial_above(entry)),
+                     memory is not None and memory.dram is not None)
 
     @property
     def groups(self) -> bool:
@@ -118,17 +122,22 @@ class Rules:
         return Part(visit.tile, None, lane.times, lane.near, lane.near_times, lane.parents)
 
 
+def radix(numbers: Numbers[IndexSet]) -> Ints:
+    """What the number of an axis' set counts in the number of a tile, int64[axes]."""
+    places = numbers.places
+    return np.array([prod(one + 1 for one in places[:a]) for a in range(len(places))], dtype=np.int64)
+
+
 class UnitStays:
     """The stays of a unit that runs on its own."""
 
     def __init__(self, rules: Rules, unit: Unit) -> None:
         self._rules = rules
         self._walk = VisitWalk(rules.case.nest, rules.numbers, rules.loops, unit.bases[0])
-        places = rules.numbers.places
-        self._radix: Ints = np.array([int(np.prod([one + 1 for one in places[:a]])) for a in range(len(places))], dtype=np.int64)
+        self._radix = radix(rules.numbers)
         refills = not rules.accumulates and (unit.leads[0] <= rules.parent or not rules.reduce)
         self._terms: Ints = np.array((rules.output, rules.tensor.dtype.bits, rules.case.operator.accumulator.bits,
-                                      not rules.split, rules.accumulates, refills), dtype=np.int64)
+                                      not rules.split, rules.accumulates, refills, rules.addressed), dtype=np.int64)
         self._last = self._nothing()
 
     def rows(self) -> Ints:
@@ -231,7 +240,7 @@ def _together(rules: Rules, rows: Sequence[Lane], kinds: GroupKinds) -> Iterator
         drain = kinds.number(drains, Multicast.EQUAL if rules.reduce else Multicast.NONE)
         row = [0] * STAY_WIDTH
         row[STAY_FIRST], row[STAY_LAST], row[STAY_FILL], row[STAY_DRAIN] = first, last, fill, drain
-        row[STAY_REFILL], row[STAY_TILE], row[STAY_AFTER] = int(fill > 0 and rules.output), -1, after
+        row[STAY_REFILL], row[STAY_TILE], row[STAY_AFTER], row[STAY_HELD] = int(fill > 0 and rules.output), -1, after, -1
         yield row
         seq += 1
 

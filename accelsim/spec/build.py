@@ -58,7 +58,7 @@ def make_case(chip: Chip, operator: Operator, mapping: Mapping, locate: Locate =
     slots = _slots(chip, operator, mapping, entry_of, paths, problems)
     case = Case(chip, operator, resolved, nest, paths, slots)
     problems += _spatial_problems(case, entry_of) + _box_problems(case) + _reduction_problems(case)
-    problems += _port_problems(case)
+    problems += _port_problems(case) + _channel_problems(case)
     if problems:
         raise SpecError([problem.fault(locate) for problem in problems])
     tight = _capacity_problems(case)
@@ -253,6 +253,26 @@ def _port_problems(case: Case) -> list[_Problem]:
             problems += [_Problem(_at(case, entry), f"memory {memory.name} has no port that serves {access.value} of "
                                   f"{tensor.name}", remedy="add it to a port's `serves` in the chip")
                          for access in needed if memory.port(access, tensor) is None]
+    return problems
+
+
+def _channel_problems(case: Case) -> list[_Problem]:
+    """What is kept in simulated channels has to have an address there, and one transfer at a time to it."""
+    problems = []
+    for tensor in case.operator.tensors:
+        home, *inside = case.paths[tensor.name]
+        for entry in inside:
+            memory = case.memory(entry, tensor)
+            if memory is not None and memory.dram is not None:
+                problems.append(_Problem(_at(case, entry, "binding"), f"{memory.name} has channels that are simulated, and "
+                                         f"holds only tensors that are at home there; {tensor.name} is at home in "
+                                         f"{case.chip.names[home]}", remedy=f"take {tensor.name} out of either"))
+        memory = case.memory(home, tensor)
+        if memory is not None and memory.dram is not None and inside and any(
+                case.lockstep(loop.entry + 1) for loop in case.nest.spatial_above(inside[0])):
+            problems.append(_Problem(_at(case, inside[0]), f"{case.chip.names[inside[0]]} runs in lockstep, and is fed from "
+                                     f"{memory.name}, whose channels are simulated", remedy="give the level `lockstep: false`, "
+                                     f"or {memory.name} a bandwidth"))
     return problems
 
 

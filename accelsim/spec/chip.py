@@ -11,6 +11,7 @@ from enum import Enum
 from fractions import Fraction
 from math import prod
 
+from accelsim.spec.dram import Dram
 from accelsim.spec.operator import Role, Tensor
 from accelsim.units import DType
 
@@ -63,7 +64,11 @@ class Port:
 
 @dataclass(frozen=True)
 class Memory:
-    """A software-managed memory of a level."""
+    """A software-managed memory of a level.
+
+    ``dram``: its channels are simulated command by command; its port's rate is then what they carry at most, its latency
+    that of a read of a closed bank, and ``beyond_cycles`` the part of it that comes on top of the channels' own times.
+    """
 
     name: str
     kind: MemoryKind
@@ -75,6 +80,8 @@ class Memory:
     banks: int | None
     accumulate: bool
     tensors: frozenset[str] | None
+    dram: Dram | None = None
+    beyond_cycles: int = 0
 
     def holds(self, tensor: Tensor) -> bool:
         """Whether the tensor may be bound here."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated, Literal
 
@@ -22,10 +23,12 @@ from accelsim.spec.chip import (
     Multicast,
     Port,
 )
+from accelsim.spec.dram import Dram
 from accelsim.spec.quantities import Bytes, Capacity, Clock, Latency, RateLimit
-from accelsim.units import DTYPES, Duration, Rate
+from accelsim.units import DTYPES, Duration, Rate, human_bytes
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_\-]*$", max_length=64)]
+TimingName = Annotated[str, Field(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f]+$")]
 Count = Annotated[int, Field(ge=1, le=1 << 20, strict=True)]
 
 
@@ -48,8 +51,9 @@ class MemoryFile(_Strict):
     name: Name
     kind: Literal["dram", "sram"]
     capacity: Capacity
-    bandwidth: RateLimit
-    latency: Latency = Field(Duration(Fraction(0), "cycle"), description="default: none")
+    bandwidth: RateLimit | None = Field(None, description="needed unless `timing` says it")
+    timing: TimingName | None = Field(None, description="a DRAM technology: its channels are simulated command by command")
+    latency: Latency = Field(Duration(Fraction(0), "cycle"), description="default: none, but what `timing` takes itself")
     granularity: Bytes = Field(1, description="every contiguous run of a transfer is rounded up to it; default 1 B")
     ports: list[PortFile] | None = Field(None, min_length=1, description="default: fill, drain, array_read, array_write apart")
     buffers: Count | dict[str, Count] = Field(2, description="slots per tensor; default 2 (double buffering)")
@@ -85,6 +89,7 @@ class LevelFile(_Strict):
     kind: Literal["dram", "sram"] | None = None
     capacity: Capacity | None = None
     bandwidth: RateLimit | None = None
+    timing: TimingName | None = None
     latency: Latency | None = None
     granularity: Bytes | None = None
     ports: list[PortFile] | None = None
@@ -147,12 +152,25 @@ class ChipFile(_Strict):
 Problem = tuple[tuple[str | int, ...], str, str]
 
 
-def resolve_chip(file: ChipFile) -> tuple[Chip | None, list[Problem]]:
-    """The chip of integers, and every cross-field fault as (path, message, hint)."""
-    problems = _chip_problems(file)
+def timings(file: ChipFile) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The DRAM technologies that a chip names, and where."""
+    for i, level in enumerate(file.levels):
+        if level.timing is not None:
+            yield ("levels", i, "timing"), level.timing
+        for j, memory in enumerate(level.memories or ()):
+            if memory.timing is not None:
+                yield ("levels", i, "memories", j, "timing"), memory.timing
+
+
+def resolve_chip(file: ChipFile, drams: Mapping[str, Dram]) -> tuple[Chip | None, list[Problem]]:
+    """The chip of integers, and every cross-field fault as (path, message, hint).
+
+    ``drams``: the technologies that it names.
+    """
+    problems = _chip_problems(file) + _too_large(file, drams)
     if problems:
         return None, problems
-    levels = tuple(_level(entry, file.clock) for entry in file.levels[:-1])
+    levels = tuple(_level(entry, file.clock, drams) for entry in file.levels[:-1])
     array = _array(file.levels[-1], file.clock)
     links = tuple(_link(link, file.clock) for link in file.links)
     return Chip(file.name, file.description, file.clock, levels, array, links,
@@ -161,7 +179,7 @@ def resolve_chip(file: ChipFile) -> tuple[Chip | None, list[Problem]]:
                 _cycles(file.launch, file.clock)), []
 
 
-_MEMORY_KEYS = ("kind", "capacity", "bandwidth", "latency", "granularity", "ports", "buffers", "banks", "accumulate",
+_MEMORY_KEYS = ("kind", "capacity", "bandwidth", "timing", "latency", "granularity", "ports", "buffers", "banks", "accumulate",
                 "manages", "serves", "clock")
 
 
@@ -184,7 +202,7 @@ def _chip_problems(file: ChipFile) -> list[Problem]:
             problems.append((("levels", i, given[0]), f"'{given[0]}' beside `memories`; write it in each memory", ""))
         elif not last and level.memories is None:
             problems += [(("levels", i), f"missing key '{key}'", "")
-                         for key in ("kind", "capacity", "bandwidth") if getattr(level, key) is None]
+                         for key in ("kind", "capacity") if getattr(level, key) is None]
         elif level.memories is not None:
             problems += _repeats([memory.name for memory in level.memories], ("levels", i, "memories"), "memory")
         problems += _memory_problems(i, level)
@@ -218,6 +236,7 @@ def _memory_problems(index: int, level: LevelFile) -> list[Problem]:
     places: list[tuple[tuple[str | int, ...], LevelFile | MemoryFile]] = [(("levels", index), level)]
     places += [(("levels", index, "memories", i), memory) for i, memory in enumerate(level.memories or ())]
     for path, memory in places:
+        problems += _rate_problems(path, memory)
         if memory.banks is not None and memory.capacity == "unlimited":
             problems.append(((*path, "banks"), "banks of an unlimited memory; give its capacity", ""))
         problems += _repeats([port.name for port in memory.ports or ()], (*path, "ports"), "port")
@@ -225,6 +244,34 @@ def _memory_problems(index: int, level: LevelFile) -> list[Problem]:
     problems += [(("levels", index, "array", "interval", word), f"no type named {word}; allowed: {', '.join(DTYPES)}",
                   nearest(word, DTYPES)) for word in (interval if isinstance(interval, dict) else ()) if word not in DTYPES]
     return problems
+
+
+def _rate_problems(path: tuple[str | int, ...], memory: LevelFile | MemoryFile) -> list[Problem]:
+    """A memory has a rate, or channels that have one; not both. A level that has `memories` has neither."""
+    if isinstance(memory, LevelFile) and (memory.memories is not None or memory.array is not None):
+        return []
+    if memory.timing is None:
+        return [] if memory.bandwidth is not None else [(path, "missing key 'bandwidth'", "`timing` names a DRAM that has one")]
+    problems: list[Problem] = []
+    if memory.kind == "sram":
+        problems.append(((*path, "timing"), "the channels of a DRAM are for kind: dram", ""))
+    problems += [((*path, key), f"'{key}' beside `timing`, whose channels say it", "") for key in ("bandwidth", "ports")
+                 if getattr(memory, key) is not None]
+    if memory.granularity not in (None, 1):
+        problems.append(((*path, "granularity"), "'granularity' beside `timing`: whole bursts are moved", ""))
+    return problems
+
+
+def _too_large(file: ChipFile, drams: Mapping[str, Dram]) -> list[Problem]:
+    """Memories of more bytes than their channels have."""
+    found: list[Problem] = []
+    for path, name in timings(file):
+        level = file.levels[int(path[1])]
+        memory = level if len(path) == 3 else (level.memories or [])[int(path[3])]
+        if isinstance(memory.capacity, int) and memory.capacity > drams[name].capacity_bytes:
+            found.append(((*path[:-1], "capacity"), f"{human_bytes(memory.capacity)}, but {name} has "
+                          f"{human_bytes(drams[name].capacity_bytes)}", ""))
+    return found
 
 
 def _repeats(names: Sequence[str], path: tuple[str | int, ...], what: str) -> list[Problem]:
@@ -244,12 +291,12 @@ def _link_problems(index: int, link: LinkFile, names: Sequence[str]) -> list[Pro
     return problems
 
 
-def _level(file: LevelFile, clock: Fraction) -> Level:
+def _level(file: LevelFile, clock: Fraction, drams: Mapping[str, Dram]) -> Level:
     if file.memories is not None:
-        memories = tuple(_memory(memory, clock) for memory in file.memories)
+        memories = tuple(_memory(memory, clock, drams) for memory in file.memories)
     else:
         given = {key: getattr(file, key) for key in _MEMORY_KEYS if getattr(file, key) is not None}
-        memories = (_memory(MemoryFile.model_construct(name=file.name, **given), clock),)
+        memories = (_memory(MemoryFile.model_construct(name=file.name, **given), clock, drams),)
     return Level(file.name, memories, tuple((file.instances or {}).items()), file.lockstep)
 
 
@@ -262,18 +309,31 @@ def _rate(rate: Rate | str | None, clock: Fraction, own: Fraction | None) -> Fra
     return rate.per_cycle(clock)
 
 
-def _memory(file: MemoryFile, clock: Fraction) -> Memory:
+def _memory(file: MemoryFile, clock: Fraction, drams: Mapping[str, Dram]) -> Memory:
     own = file.clock
     default = _rate(file.bandwidth, clock, own)
     ports = tuple(Port(port.name, default if port.bandwidth is None else _rate(port.bandwidth, clock, own),
                        frozenset(Access(word) for word in port.serves),
                        None if port.tensors is None else frozenset(port.tensors)) for port in file.ports or ())
-    if not ports:
+    dram = None if file.timing is None else drams[file.timing]
+    if dram is not None:
+        peak = dram.peak_bytes_per_s / clock
+        ports = (Port("channels", peak, frozenset({Access.FILL, Access.DRAIN}), None),)
+    elif not ports:
         ports = tuple(Port(access.value, default, frozenset({access}), None) for access in Access)
     buffers = tuple(file.buffers.items()) if isinstance(file.buffers, dict) else (("", file.buffers),)
-    return Memory(file.name, MemoryKind(file.kind), None if isinstance(file.capacity, str) else file.capacity,
-                  _cycles(file.latency, clock, own), file.granularity, ports, buffers, file.banks, file.accumulate,
-                  None if file.serves is None else frozenset(file.serves))
+    beyond = _cycles(file.latency, clock, own)
+    latency = beyond if dram is None else beyond + _read_cycles(dram, clock)
+    unlimited = None if dram is None else dram.capacity_bytes
+    return Memory(file.name, MemoryKind(file.kind), unlimited if isinstance(file.capacity, str) else file.capacity, latency,
+                  file.granularity, ports, buffers, file.banks, file.accumulate,
+                  None if file.serves is None else frozenset(file.serves), dram,
+                  beyond if dram is not None else 0)
+
+
+def _read_cycles(dram: Dram, clock: Fraction) -> int:
+    """From an activation to the first data of a read: tRCD + CL."""
+    return math.ceil((dram.timing.tRCDRD + dram.timing.CL) * dram.cycle_s * clock)
 
 
 def _cycles(duration: Duration, clock: Fraction, own: Fraction | None = None) -> int:

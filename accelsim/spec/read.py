@@ -16,7 +16,7 @@ from accelsim.errors import DoesNotFit, Fault, SpecError, nearest
 from accelsim.spec.build import make_case, type_problems, unlocated
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Chip
-from accelsim.spec.chipfile import ChipFile, resolve_chip
+from accelsim.spec.chipfile import ChipFile, resolve_chip, timings
 from accelsim.spec.dram import Dram
 from accelsim.spec.dramfile import DramFile, resolve_dram
 from accelsim.spec.files import holds, is_file, reading
@@ -73,11 +73,28 @@ def shipped(kind: str) -> dict[str, Path]:
 
 def read_chip(name: str, overrides: Iterable[str] = ()) -> Chip:
     """A chip by the name of a shipped file or by path. Raises SpecError with all faults of the file."""
-    return _chip(apply_overrides(_located(name, "chips"), "chip", split_overrides(overrides)["chip"]))
+    split = split_overrides(overrides)
+    return _chip(apply_overrides(_located(name, "chips"), "chip", split["chip"]), split["memory"])
 
 
-def _chip(located: Located) -> Chip:
-    chip, problems = resolve_chip(_validated(located, ChipFile))
+def _chip(located: Located, of_memories: Sequence[tuple[str, Any]]) -> Chip:
+    """The chip of a file. ``of_memories``: overrides of the DRAM technologies that it names."""
+    file = _validated(located, ChipFile)
+    faults: list[Fault] = []
+    drams: dict[str, Dram] = {}
+    for path, name in timings(file):
+        own = str(Path(located.file).parent / name)
+        known = name in shipped("memories") or not is_file(Path(own))
+        if name not in drams and (dram := _try(faults, lambda: _memory(name if known else own, of_memories))) is not None:
+            drams[name] = dram
+        elif name not in drams and faults[-1].line == 0 and not faults[-1].path:
+            faults[-1] = _override(located, fault(located, path, f"'{name}': {faults[-1].message}", faults[-1].allowed,
+                                                  faults[-1].hint))
+    if of_memories and not any(timings(file)):
+        faults += [Fault("-o", 0, 0, f"memory.{path}", f"no memory of {file.name} has a `timing`") for path, _ in of_memories]
+    if faults:
+        raise SpecError(faults)
+    chip, problems = resolve_chip(file, drams)
     return _whole(located, chip, problems)
 
 
@@ -93,7 +110,11 @@ def _workload(located: Located) -> Workload:
 
 def read_memory(name: str, overrides: Iterable[str] = ()) -> Dram:
     """A DRAM technology by the name of a shipped file or by path."""
-    located = apply_overrides(_located(name, "memories"), "memory", split_overrides(overrides)["memory"])
+    return _memory(name, split_overrides(overrides)["memory"])
+
+
+def _memory(name: str, overrides: Sequence[tuple[str, Any]]) -> Dram:
+    located = apply_overrides(_located(name, "memories"), "memory", overrides)
     dram, problems = resolve_dram(_validated(located, DramFile))
     return _whole(located, dram, problems)
 
@@ -120,7 +141,7 @@ def read(chip: str, workload: str, mapping: str | None = None, *, choose: Choose
     chip_file = _try(faults, lambda: apply_overrides(_located(chip, "chips"), "chip", split["chip"]))
     workload_file = _try(faults, lambda: apply_overrides(_located(workload, "workloads"), "workload", split["workload"]))
     mapping_file = None if mapping is None else _try(faults, lambda: _located(mapping, "mappings"))
-    found_chip = _try(faults, lambda: _chip(chip_file)) if chip_file else None
+    found_chip = _try(faults, lambda: _chip(chip_file, split["memory"])) if chip_file else None
     found_workload = _try(faults, lambda: _workload(workload_file)) if workload_file else None
     named = None
     if mapping_file is not None:

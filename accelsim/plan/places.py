@@ -1,0 +1,119 @@
+"""Where what is moved lies in a memory: the byte runs of a tile that are not in the tile before.
+
+Tensors lie one behind another in the operator's order, each row-major from a page's beginning on. An output has room for
+partial sums; elements lie as densely as they are wide when they are moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accelsim.plan.images import IndexSet, Tile
+from accelsim.plan.stays import radix
+from accelsim.plan.walk import Numbers
+
+Ints = NDArray[np.int64]
+PAGE_BYTES = 4096
+
+_Runs = tuple[Ints, Ints]
+"""Where runs begin and how long they are, ascending: int64[n] each."""
+
+
+class Places:
+    """The places of one tensor's tiles at one entry. ``base``: the byte at which the tensor begins."""
+
+    def __init__(self, numbers: Numbers[IndexSet], base: int) -> None:
+        self._numbers = numbers
+        self._base = base
+        self._radix = radix(numbers).tolist()
+        self._met: dict[tuple[int, int, bool], _Runs] = {}
+
+    def byte_runs(self, tile: int, held: int, bits: int) -> _Runs:
+        """Byte runs of what a tile has that another has not, each by its number (-1: nothing), where elements have a width.
+
+        Runs that touch are one; runs of narrow elements may share their first byte with the one before.
+        """
+        now = self._tile(tile)
+        starts, lengths = self._rest(now, self._tile(held)) if held >= 0 else self._product([self._axis(one, None, 0) for one in now],
+                                                                                            now)
+        first = starts * bits // 8
+        return first + self._base, -(-(starts + lengths) * bits // 8) - first
+
+    def _tile(self, number: int) -> Tile:
+        numbers = []
+        for weight in reversed(self._radix):
+            digit, number = divmod(number, weight)
+            numbers.append(digit)
+        return self._numbers.tile(numbers[::-1])
+
+    def _rest(self, now: Tile, held: Tile) -> _Runs:
+        """The tile without the held one: new along the first axis; or held along it, and new along the second; and so on."""
+        pieces = []
+        for axis in range(len(now)):
+            ranges = [self._axis(one, before, 1) for one, before in zip(now[:axis], held, strict=False)]
+            ranges.append(self._axis(now[axis], held[axis], -1))
+            ranges += [self._axis(one, None, 0) for one in now[axis + 1:]]
+            pieces.append(self._product(ranges, now))
+        starts, lengths = (np.concatenate(part) for part in zip(*pieces, strict=True))
+        order = np.argsort(starts, kind="stable")
+        return _joined(starts[order], lengths[order])
+
+    def _axis(self, one: IndexSet, other: IndexSet | None, side: int) -> _Runs:
+        """Runs of a set's indices: all (0), those in another set as well (1), or those that are not (-1)."""
+        key = id(one), id(other), side > 0
+        found = self._met.get(key)
+        if found is None:
+            mask = one.mask
+            if other is not None:
+                mask &= other.mask if side > 0 else ~other.mask
+            found = self._met[key] = _stretches(mask)
+        return found
+
+    @staticmethod
+    def _product(ranges: Sequence[_Runs], tile: Tile) -> _Runs:
+        """Runs of the elements whose indices are in the ranges, an axis each."""
+        starts, lengths = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+        block = 1
+        for (firsts, counts), axis in zip(reversed(ranges), reversed(tile), strict=True):
+            if len(starts) == 1 and lengths[0] == block:
+                starts, lengths = firsts * block, counts * block
+            else:
+                indices = np.repeat(firsts - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts) + np.arange(counts.sum())
+                starts = np.add.outer(indices * block, starts).ravel()
+                lengths = np.tile(lengths, len(indices))
+            block *= axis.extent
+        return _joined(starts, lengths)
+
+
+def tensor_bases(elements: Sequence[int], bits: Sequence[int]) -> list[int]:
+    """Where tensors of so many elements of a width begin that lie one behind another."""
+    sizes = [-(-count * width // (8 * PAGE_BYTES)) * PAGE_BYTES for count, width in zip(elements, bits, strict=True)]
+    return [sum(sizes[:i]) for i in range(len(sizes))]
+
+
+def _stretches(mask: int) -> _Runs:
+    """The runs of ones in a mask."""
+    firsts: list[int] = []
+    counts: list[int] = []
+    place = 0
+    while mask:
+        blank = (mask & -mask).bit_length() - 1
+        mask >>= blank
+        count = (~mask & (mask + 1)).bit_length() - 1
+        mask >>= count
+        firsts.append(place + blank)
+        counts.append(count)
+        place += blank + count
+    return np.array(firsts, dtype=np.int64), np.array(counts, dtype=np.int64)
+
+
+def _joined(starts: Ints, lengths: Ints) -> _Runs:
+    """Ascending runs, those that touch made one."""
+    if len(starts) < 2:
+        return starts, lengths
+    apart = np.flatnonzero(starts[1:] != starts[:-1] + lengths[:-1]) + 1
+    begins = np.concatenate([[0], apart])
+    return starts[begins], np.add.reduceat(lengths, begins)
