@@ -24,7 +24,8 @@ HEAD = MIXED + 6
 """Of ``UNTIL`` on: the wait that is being explained, how it is written down, and the numbers of the causes it may have.
 ``MEMORIES``: whether there are some whose channels are simulated, ``MEMORY_BUSY``: whether something is under way there,
 ``MEMORY_LOOKED``: whether what comes out of them before the next event is known; ``MIXED``: of six causes that waits for channels
-are shared out to, the first. ``MARK``: the step of the first array from which on the run is to come back; ``MARKED``: the one it has begun, plus 1.
+are shared out to, the first. ``MARK``: the step of the first array from which on the run is to come back; ``MARKED``: the one it
+has begun, plus 1.
 """
 
 NO_MARK = 1 << 62
@@ -82,8 +83,8 @@ NOBODY, BY_RESIDENCY, BY_RUN = range(3)
 (L_RESIDENCY, L_LABEL, L_UNIT, L_ROUTE, L_HOPS, L_TICKS, L_BEFORE, L_PREVIOUS, L_REQUESTED, L_REACHES, L_THROUGH, L_LATENCY,
  L_DONE, L_GROUP, L_KEY, L_TIE, L_PIECE, L_PIECES, L_REFERENCES, L_BOOKED, L_SERVED, L_ASKED, L_ENDED, L_WAITING,
  L_NEXT_WAITING, LEG_HEAD) = range(26)
-"""A leg; its bookings follow. ``L_SERVED``: whether its first port has served it. ``L_ASKED``, ``L_ENDED``: the cycles in which it
-asked a memory's channels and in which they had moved all of it (-1: not yet); ``L_WAITING``: the first leg that waits for that.
+"""A leg; its bookings follow. ``L_SERVED``: whether its first port has served it. ``L_ASKED``, ``L_ENDED``: the cycles in which
+it asked a memory's channels and in which they had moved it all (-1: not yet); ``L_WAITING``: the first leg that waits for it.
 """
 MIX_WIDTH = 12
 """How a leg waited for channels, before and after (``memory_layout.MIX`` each)."""
@@ -104,8 +105,8 @@ RUN_ARRAY, RUN_END, RUN_HEAD = range(3)
 
 EVENT_TIME, EVENT_ORDER, EVENT_KIND, EVENT_WHO, EVENT_WIDTH = range(5)
 NEXT_KIND, NEXT_WHO, NEXT_WIDTH = range(3)
-FILL_ARRIVES, LEG_ARRIVES, SLOT_FREES, DRAIN_ARRIVES, DRAIN_LEAVES, HOLD_ENDS, OUTPUT_ENDS, BLOCK_ENDS, PIECE_ASKS, MEMORY_STARTS, \
-    MEMORY_ENTERED, MEMORY_ENDS = range(12)
+FILL_ARRIVES, LEG_ARRIVES, SLOT_FREES, DRAIN_ARRIVES, DRAIN_LEAVES, HOLD_ENDS, OUTPUT_ENDS, BLOCK_ENDS, PIECE_ASKS, \
+    MEMORY_STARTS, MEMORY_ENTERED, MEMORY_ENDS = range(12)
 
 ROW_LANE, ROW_START, ROW_END, ROW_STATE, ROW_LABEL, ROW_WIDTH = range(6)
 LOG_CYCLE, LOG_WHAT, LOG_STATION, LOG_SEQ, LOG_WIDTH = range(5)

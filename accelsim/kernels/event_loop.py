@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels.event_arrays import close_array, hold_ends, output_ends, try_start
+from accelsim.kernels.event_channels import channels_end, channels_entered, channels_start
 from accelsim.kernels.event_claims import claim
 from accelsim.kernels.event_happenings import at, take_event
 from accelsim.kernels.event_layout import (
@@ -103,8 +104,9 @@ from accelsim.kernels.event_layout import (
     WANTS_STAYS,
 )
 from accelsim.kernels.event_ports import ask, sort_requests
+from accelsim.kernels.event_service import serve
 from accelsim.kernels.event_stations import drained, filled, free_slot
-from accelsim.kernels.event_transfers import channels_end, channels_entered, channels_start, next_piece, serve
+from accelsim.kernels.event_transfers import next_piece
 from accelsim.kernels.jit import INT, WRITE_1, flat, kernel, part, small_part
 
 Ints = NDArray[np.int64]

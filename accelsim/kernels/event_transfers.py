@@ -5,20 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.event_happenings import add_row, at
+from accelsim.kernels.event_arrivals import arrives, asks_still, await_end
+from accelsim.kernels.event_happenings import at
 from accelsim.kernels.event_layout import (
-    ASKED_COUNT,
-    B_ASKED,
     B_GROUP,
     B_HOP,
     B_LIST,
     B_RESIDENCY,
-    B_RESOURCE,
     B_ROUTE,
     B_STATION,
     B_TABLE,
     B_USES,
-    BOOKING_WIDTH,
     DRAIN_ARRIVES,
     DRAIN_LEAVES,
     FILL_ARRIVES,
@@ -35,25 +32,18 @@ from accelsim.kernels.event_layout import (
     G_TAIL,
     G_TENSOR,
     GROUP_WIDTH,
-    H_LATENCY,
-    H_MEMORY,
     H_RESOURCE,
     HOP_WIDTH,
     JOINS,
-    K_END,
-    K_THROUGH,
     KEY_BITS,
-    L_ASKED,
     L_BEFORE,
     L_BOOKED,
     L_DONE,
-    L_ENDED,
     L_GROUP,
     L_HOPS,
     L_KEY,
     L_LABEL,
     L_LATENCY,
-    L_NEXT_WAITING,
     L_PIECE,
     L_PIECES,
     L_PREVIOUS,
@@ -62,17 +52,13 @@ from accelsim.kernels.event_layout import (
     L_REQUESTED,
     L_RESIDENCY,
     L_ROUTE,
-    L_SERVED,
     L_THROUGH,
     L_TICKS,
     L_TIE,
     L_UNIT,
-    L_WAITING,
     LEFT,
     LEG_ARRIVES,
-    LEG_HEAD,
     MEMORIES,
-    MEMORY_LOOKED,
     N_DRAIN,
     N_DRAIN_GROUP,
     N_DRAIN_LOAD,
@@ -83,19 +69,14 @@ from accelsim.kernels.event_layout import (
     N_FILL_MEMBERS,
     N_FIRST,
     N_LAST,
-    N_LATEST,
     N_NEXT_MEMBER,
     N_PIECES_LEFT,
     N_STATION,
     NEVER,
     NOW,
     OVER,
-    PIECE_ASKS,
-    R_FREE,
-    R_LANE,
     RESIDENCIES,
     RESIDENCY_WIDTH,
-    RESOURCE_WIDTH,
     ROUTE_COUNT,
     ROUTE_FIRST,
     ROUTE_TICKS,
@@ -116,11 +97,10 @@ from accelsim.kernels.event_layout import (
     T_PIECE_TICKS_OUT,
     T_PIECES,
     T_PIECES_OUT,
-    TICKS,
     WAYS,
 )
 from accelsim.kernels.event_pools import drop_leg, free_group, leg_at, new_group, new_leg
-from accelsim.kernels.event_ports import ask, book, note_booking, who_is_ahead
+from accelsim.kernels.event_ports import ask, book
 from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]
@@ -160,67 +140,6 @@ def use(s: Ints, r: int, way: int, load: int) -> int:
     """Count a load that goes a way."""
     st = s[B_STATION] + s[s[B_RESIDENCY] + r * RESIDENCY_WIDTH + N_STATION] * STATION_WIDTH
     s[s[B_USES] + s[st + S_USES] + s[s[B_TABLE] + load + T_NUMBER] * WAYS + way] += 1
-    return 0
-
-
-@small_part
-def settle(s: Ints, leg: int) -> int:
-    """Work out again when a leg's data were through each hop, now that its first hop is known to the end."""
-    own = leg_at(s, leg)
-    g = own if s[own + L_BEFORE] < 0 else leg_at(s, s[own + L_BEFORE])
-    through = latency = 0
-    while True:
-        for i in range(s[g + L_BOOKED]):
-            k = g + LEG_HEAD + i * BOOKING_WIDTH
-            through = max(s[k + K_END], through + latency)
-            latency = s[s[B_HOP] + s[s[B_LIST] + s[g + L_ROUTE] + i] * HOP_WIDTH + H_LATENCY]
-            s[k + K_THROUGH] = through
-        if g == own:
-            break
-        g = own
-    s[own + L_THROUGH], s[own + L_LATENCY] = through, latency
-    return 0
-
-
-@small_part
-def asks_still(s: Ints, leg: int) -> int:
-    """The leg, this one or the one that it continues, which channels have not moved all of yet; -1: none."""
-    g = leg_at(s, leg)
-    if s[g + L_ASKED] < 0 and s[g + L_BEFORE] >= 0:
-        leg = s[g + L_BEFORE]
-        g = leg_at(s, leg)
-    return int(leg) if s[g + L_ASKED] >= 0 and s[g + L_ENDED] < 0 else NEVER
-
-
-@small_part
-def await_end(s: Ints, leg: int) -> int:
-    """A leg waits, behind those that do already, for channels to have moved all; returns 0 where there is nothing to wait for."""
-    asks = asks_still(s, leg)
-    if asks < 0:
-        return 0
-    g = leg_at(s, leg)
-    s[g + L_REFERENCES] += 1
-    s[g + L_NEXT_WAITING] = NEVER
-    w = leg_at(s, asks) + L_WAITING
-    while s[w] >= 0:
-        w = leg_at(s, s[w]) + L_NEXT_WAITING
-    s[w] = leg
-    return 1
-
-
-@small_part
-def arrives(s: Ints, leg: int, r: int) -> int:
-    """A leg is booked to its end, and nothing of it is left to be moved: once that holds of all pieces, all is known to arrive."""
-    g = leg_at(s, leg)
-    outward = (s[g + L_TIE] >> 40) == DRAINING
-    if not outward:
-        settle(s, leg)
-    n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
-    s[n + N_PIECES_LEFT] -= 1
-    through = max(s[g + L_THROUGH], s[g + L_ENDED]) if outward else s[g + L_THROUGH]
-    s[n + N_LATEST] = max(s[n + N_LATEST], through + s[g + L_LATENCY])
-    if s[n + N_PIECES_LEFT] == 0:
-        at(s, s[n + N_LATEST], DRAIN_ARRIVES if outward else FILL_ARRIVES, r)
     return 0
 
 
@@ -444,96 +363,3 @@ def drain(s: Ints, r: int) -> int:
         go_on(s, leg)
         member = after
     return 0
-
-
-@small_part
-def serve(s: Ints, leg: int) -> int:
-    """Serve a transfer at the port it is at, behind what is booked there."""
-    g = leg_at(s, leg)
-    now, place = s[NOW], s[g + L_BOOKED]
-    hop = s[B_HOP] + s[s[B_LIST] + s[g + L_ROUTE] + place] * HOP_WIDTH
-    if s[hop + H_MEMORY] >= 0:
-        return ask_channels(s, leg, g)
-    resource = s[B_RESOURCE] + s[hop + H_RESOURCE] * RESOURCE_WIDTH
-    start = max(now * TICKS, s[resource + R_FREE])
-    end = start + s[s[B_TABLE] + s[g + L_TICKS] + place]
-    s[resource + R_FREE] = end
-    begins, ends = -(-start // TICKS), -(-end // TICKS)
-    ahead = who_is_ahead(s, resource, now, begins) if begins > now else NEVER
-    note_booking(s, resource, begins, ends, s[g + L_LABEL], s[g + L_UNIT])
-    add_row(s, s[resource + R_LANE], start, end, 0, s[g + L_LABEL])
-    book(s, g, hop, now, begins, ends, ahead)
-    let_ask(s, leg, g, ends)
-    return go_on(s, leg)
-
-
-@small_part
-def let_ask(s: Ints, leg: int, g: int, cycle: int) -> int:
-    """The first port that serves a piece lets the next one ask, which then names this one."""
-    if s[g + L_SERVED] < 0 and s[g + L_PIECE] + 1 < s[g + L_PIECES]:
-        s[g + L_REFERENCES] += 1
-        at(s, cycle, PIECE_ASKS, leg)
-    s[g + L_SERVED] = 1
-    return 0
-
-
-@small_part
-def drains(s: Ints, g: int) -> int:
-    """Whether a leg moves outward."""
-    return 1 if (s[g + L_TIE] >> 40) == DRAINING else 0
-
-
-@small_part
-def ask_channels(s: Ints, leg: int, g: int) -> int:
-    """Ask a memory's channels for what a leg moves: they do before time goes on. It is named until they have moved it."""
-    s[g + L_ASKED], s[g + L_ENDED], s[g + L_WAITING] = s[NOW], NEVER, NEVER
-    s[g + L_REFERENCES] += 1
-    s[s[B_ASKED] + s[ASKED_COUNT]] = leg
-    s[ASKED_COUNT] += 1
-    s[MEMORY_LOOKED] = 0
-    return leg
-
-
-@part
-def channels_start(s: Ints, leg: int) -> int:
-    """A read's first data move: the hops behind can be booked, though not yet when all is through."""
-    return book_channels(s, leg, s[NOW])
-
-
-@part
-def channels_entered(s: Ints, leg: int) -> int:
-    """All bursts are queued: the next piece may ask; and what writes has left where it came from."""
-    g = leg_at(s, leg)
-    let_ask(s, leg, g, s[NOW])
-    return book_channels(s, leg, s[g + L_ASKED]) if drains(s, g) else 0
-
-
-@part
-def book_channels(s: Ints, leg: int, start: int) -> int:
-    """Book the hop to a memory: it is passed now, as far as is known."""
-    g, now = leg_at(s, leg), s[NOW]
-    hop = s[B_HOP] + s[s[B_LIST] + s[g + L_ROUTE] + s[g + L_BOOKED]] * HOP_WIDTH
-    book(s, g, hop, s[g + L_ASKED], start, now, NEVER)
-    s[g + L_REACHES] = now + s[hop + H_LATENCY]
-    return go_on(s, leg)
-
-
-@part
-def channels_end(s: Ints, leg: int) -> int:
-    """The last data moved; those that are booked to their ends arrive."""
-    g = leg_at(s, leg)
-    s[g + L_ENDED] = s[NOW]
-    if not drains(s, g):
-        s[g + LEG_HEAD + K_END] = s[NOW]
-    waiting = s[g + L_WAITING]
-    s[g + L_WAITING] = NEVER
-    while waiting >= 0:
-        w = leg_at(s, waiting)
-        after, r = s[w + L_NEXT_WAITING], s[w + L_RESIDENCY]
-        while r >= 0:
-            arrives(s, waiting, r)
-            # a sum is for all members of its group
-            r = s[s[B_RESIDENCY] + r * RESIDENCY_WIDTH + N_NEXT_MEMBER] if s[w + L_DONE] == SUMMED else NEVER
-        drop_leg(s, waiting)
-        waiting = after
-    return drop_leg(s, leg)

@@ -13,8 +13,8 @@ TICKS = 16
  # what changes
  CLOCK, UNFINISHED, FIRST, FIRST_WRITE, LAST, LAST_WRITE, OUTCOMES, ROWS,
  DATA, ROW, REFRESH, TURNAROUND, SPACING, TURNS, BURSTS, HEAD) = range(25)
-"""``NUMERATOR``, ``DENOMINATOR``: the chip's cycles in one of the memory's. ``LATENCY_CYCLES``: the chip's cycles, rounded down, from
-a read's column command to its data, and likewise of a write. ``CLOCK``: the last cycle in which something was done.
+"""``NUMERATOR``, ``DENOMINATOR``: the chip's cycles in one of the memory's. ``LATENCY_CYCLES``: the chip's cycles, rounded down,
+from a read's column command to its data, and likewise of a write. ``CLOCK``: the last cycle in which something was done.
 ``UNFINISHED``: jobs. ``FIRST``, ``LAST``: the reading jobs that have bursts left to ask for, and then the writing ones. ``DATA``
 to ``SPACING``: cycles of all data buses by what they were for; ``TURNS``: how often a bus changed direction or rank.
 Behind the head: of each channel the next cycle to look at it, then of each data bus a record.
@@ -43,7 +43,7 @@ RUN_FIRST, RUN_COUNT, RUN_WIDTH = range(3)
 
 O_CYCLE, O_KIND, O_JOB, OUTCOME_WIDTH = range(4)
 STARTS, ENTERED, ENDS = range(3)
-"""What comes of a job, in which of the chip's cycles: its first data move, all its bursts are queued, its last data have moved."""
+"""What comes of a job, in which of the chip's cycles: its first data move, all its bursts are queued, its last have moved."""
 
 R_BUS, R_START, R_END, R_LABEL, ROW_WIDTH = range(5)
 """A data bus was busy, from one tick to another, for a tensor."""

@@ -169,7 +169,9 @@ def _mixed(leg: Leg, which: int, start: int, end: int, where: str) -> Iterator[P
         until = since
 
 
-MIXED = (StallCause.DRAM_BANDWIDTH, StallCause.DRAM_TURNAROUND, StallCause.DRAM_ROW, StallCause.DRAM_REFRESH, StallCause.CONTENTION)
+MIXED = (StallCause.DRAM_BANDWIDTH, StallCause.DRAM_TURNAROUND, StallCause.DRAM_ROW, StallCause.DRAM_REFRESH,
+         StallCause.CONTENTION)
+"""What a wait for channels is shared out to, latest first."""
 
 
 def _first(leg: Leg) -> Leg:

@@ -33,8 +33,8 @@ class Channels(Generic[Owner]):
         """Whether something is under way in one of them."""
         return any([memory.busy for memory in self._memories])
 
-    def ask(self, cycle: int, owner: Owner, memory: int, station: int, load: int, tile: int, held: int, *, write: bool, tells: bool,
-            piece: int = 0, pieces: int = 1) -> None:
+    def ask(self, cycle: int, owner: Owner, memory: int, station: int, load: int, tile: int, held: int, *, write: bool,
+            tells: bool, piece: int = 0, pieces: int = 1) -> None:
         """Ask for a load of a station, or one piece of it, in a cycle. ``tile``, ``held``: as the stay tells them."""
         network = self._network
         spec = network.stations[station]

@@ -102,7 +102,8 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
         at.B_RESIDENCY: residencies * at.RESIDENCY_WIDTH, at.B_LEG: legs * widths[at.LEG_WIDTH],
         at.B_AHEAD: aheads * at.AHEAD_WIDTH, at.B_GROUP: residencies * at.GROUP_WIDTH,
         at.B_RUN: runs * widths[at.RUN_WIDTH], at.B_HEAP: events * at.EVENT_WIDTH, at.B_NEXT: events * at.NEXT_WIDTH,
-        at.B_ASKED: legs if channels else 0, at.B_MIX: legs * at.MIX_WIDTH if channels else 0, at.B_REQUEST: legs, at.B_CLAIM: stations, at.B_START: arrays, at.B_ROW: 2 * spare_rows * at.ROW_WIDTH,
+        at.B_ASKED: legs if channels else 0, at.B_MIX: legs * at.MIX_WIDTH if channels else 0,
+        at.B_REQUEST: legs, at.B_CLAIM: stations, at.B_START: arrays, at.B_ROW: 2 * spare_rows * at.ROW_WIDTH,
         at.B_CULPRIT: 4 * at.MOST_CULPRITS_AT_ONCE * at.CULPRIT_WIDTH,
         at.B_LOG: (16 * residencies + 4096) * at.LOG_WIDTH if log else 0,
         # these grow with what the plan supplies

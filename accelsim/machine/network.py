@@ -209,8 +209,8 @@ class _Wiring:
         memory, port = self._port(entry, access, tensor)
         if memory.dram is not None:
             number = self._channels(entry, unit, memory, memory.dram)
-            return Hop(f"{memory.name}.{port.name}", self.memories[number].first, memory.beyond_cycles, StallCause.DRAM_LATENCY, 1,
-                       shared=shared, memory=number)
+            return Hop(f"{memory.name}.{port.name}", self.memories[number].first, memory.beyond_cycles,
+                       StallCause.DRAM_LATENCY, 1, shared=shared, memory=number)
         return Hop(f"{memory.name}.{port.name}", self._memory_resource(entry, unit, memory, port), memory.latency_cycles,
                    _LATENCY[memory.kind], memory.granularity_bytes, shared=shared)
 

@@ -147,9 +147,9 @@ class Residency:
     that are not known to arrive yet, and when the last of the others do.
     """
 
-    __slots__ = ("arrived", "before", "claimed", "drain", "drained", "fill", "followed", "freed_why", "outlived",
-                 "latest", "outlives", "pending", "pieces_left", "readers", "ready", "released", "row", "seq", "sink", "slot_free", "source",
-                 "station", "why")
+    __slots__ = ("arrived", "before", "claimed", "drain", "drained", "fill", "followed", "freed_why", "latest", "outlived",
+                 "outlives", "pending", "pieces_left", "readers", "ready", "released", "row", "seq", "sink", "slot_free",
+                 "source", "station", "why")
 
     def __init__(self, station: StationState, row: list[int], seq: int, source: Residency | None, claimed: int, why: Why,
                  pending: int, sink: int) -> None:

@@ -196,14 +196,16 @@ class Transfers:
         if len(parts) > 1:
             leg.served = partial(self._next_piece, hops, parts[1:], done)
             if self._machine.channels is not None:
-                leg.done = partial(self._piece_over, residency)
+                leg.done = self._piece_over
         self._go_on(leg)
 
     def _next_piece(self, hops: Route, parts: list[tuple[int, ...]], done: Callable[[Leg], None], leg: Leg, cycle: int) -> None:
-        self._machine.at(cycle, partial(self._piece, hops, parts, leg.key, leg.let_go(), leg, done))
+        # on its way to channels it still has to say what it moves
+        residency = leg.let_go() if self._machine.channels is None else leg.residency
+        self._machine.at(cycle, partial(self._piece, hops, parts, leg.key, residency, leg, done))
 
-    def _piece_over(self, residency: Residency, leg: Leg) -> None:
-        self._arrives(leg, residency, self._drained if leg.drains else self._come)
+    def _piece_over(self, leg: Leg) -> None:
+        self._arrives(leg, leg.let_go(), self._drained if leg.drains else self._come)
 
     def _launch(self, ways: Ways, way: int, load: int, key: TieKey, residency: Residency, before: Leg | None,
                 done: Callable[[Leg], None]) -> None:
@@ -333,7 +335,7 @@ class Transfers:
             arrives()
 
     def _arrives(self, leg: Leg, residency: Residency, then: Callable[[Residency, object], None]) -> None:
-        """A leg is booked to its end. Once the channels have moved all of it, and of the other pieces, go on when all has arrived."""
+        """A leg is booked to its end. Once channels have moved all of it, and of the other pieces, go on when all has arrived."""
         asked = next((part.channels for part in parts_of(leg) if part.channels is not None), None)
         if asked is not None and asked.ended < 0:
             asked.waiting.append(partial(self._arrives, leg, residency, then))

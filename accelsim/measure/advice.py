@@ -13,11 +13,11 @@ from accelsim.timeline import LaneKind, Traffic
 
 _TEXTS = {
     StallCause.DRAM_LATENCY: "more buffers, or larger tiles, would hide DRAM latency",
-    StallCause.DRAM_ROW: "tiles that lie in fewer rows of the DRAM, or an address mapping that spreads them over more banks, would "
-                         "help",
+    StallCause.DRAM_ROW: "tiles that lie in fewer rows of the DRAM, or an address mapping that spreads them over more banks, "
+                         "would help",
     StallCause.DRAM_REFRESH: "refreshing bank by bank, where the DRAM can, would leave the other banks to be read",
-    StallCause.DRAM_TURNAROUND: "reads and writes of the DRAM alternate: a deeper write queue, or results kept on chip longer, would "
-                                "help",
+    StallCause.DRAM_TURNAROUND: "reads and writes of the DRAM alternate: a deeper write queue, or results kept on chip longer, "
+                                "would help",
     StallCause.SRAM_LATENCY: "more buffers at the inner level would hide SRAM latency",
     StallCause.LINK_LATENCY: "more buffers, or larger tiles, would hide link latency",
     StallCause.LINK_BANDWIDTH: "a wider link, or sending equal sets once, would help",

@@ -37,8 +37,10 @@ class Places:
         Runs that touch are one; runs of narrow elements may share their first byte with the one before.
         """
         now = self._tile(tile)
-        starts, lengths = self._rest(now, self._tile(held)) if held >= 0 else self._product([self._axis(one, None, 0) for one in now],
-                                                                                            now)
+        if held >= 0:
+            starts, lengths = self._rest(now, self._tile(held))
+        else:
+            starts, lengths = self._product([self._axis(one, None, 0) for one in now], now)
         first = starts * bits // 8
         return first + self._base, -(-(starts + lengths) * bits // 8) - first
 

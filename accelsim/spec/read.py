@@ -85,11 +85,15 @@ def _chip(located: Located, of_memories: Sequence[tuple[str, Any]]) -> Chip:
     for path, name in timings(file):
         own = str(Path(located.file).parent / name)
         known = name in shipped("memories") or not is_file(Path(own))
-        if name not in drams and (dram := _try(faults, lambda: _memory(name if known else own, of_memories))) is not None:
+        if name in drams:
+            continue
+        dram = _try(faults, functools.partial(_memory, name if known else own, of_memories))
+        if dram is not None:
             drams[name] = dram
-        elif name not in drams and faults[-1].line == 0 and not faults[-1].path:
-            faults[-1] = _override(located, fault(located, path, f"'{name}': {faults[-1].message}", faults[-1].allowed,
-                                                  faults[-1].hint))
+        elif not faults[-1].line and not faults[-1].path:
+            # there is no such file: that is the chip's fault
+            last = faults.pop()
+            faults.append(_override(located, fault(located, path, f"'{name}': {last.message}", last.allowed, last.hint)))
     if of_memories and not any(timings(file)):
         faults += [Fault("-o", 0, 0, f"memory.{path}", f"no memory of {file.name} has a `timing`") for path, _ in of_memories]
     if faults:
