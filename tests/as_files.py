@@ -17,7 +17,9 @@ from typing import Any
 
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access, Array, Chip, Level, Link, Memory
+from accelsim.spec.dram import Dram
 from accelsim.spec.operator import Operator, Role
+from accelsim.spec.read import read_memory, shipped
 from accelsim.units import Rate, format_bytes, format_frequency
 
 COMMAND = "accelsim run chip.yaml workload.yaml --mapping mapping.yaml"
@@ -99,6 +101,11 @@ def level_entry(level: Level, rate_text: RateText) -> dict[str, Any]:
     return found | stated({"instances": dict(level.fanout) or None, "lockstep": level.lockstep})
 
 
+def timing_name(dram: Dram) -> str:
+    """The shipped technology, if it is one."""
+    return next((name for name in shipped("memories") if read_memory(name) == dram), dram.name)
+
+
 def memory_entry(memory: Memory, rate_text: RateText) -> dict[str, Any]:
     """Ports that are as fast as the first one leave their rate to the memory's bandwidth."""
     first, buffers = memory.ports[0].rate, dict(memory.buffers)
@@ -118,10 +125,11 @@ def memory_entry(memory: Memory, rate_text: RateText) -> dict[str, Any]:
             "name": memory.name,
             "kind": memory.kind.value,
             "capacity": "unlimited" if memory.capacity_bytes is None else format_bytes(memory.capacity_bytes),
-            "bandwidth": rate_text(first),
-            "latency": time_text(memory.latency_cycles),
+            "bandwidth": None if memory.dram else rate_text(first),
+            "timing": timing_name(memory.dram) if memory.dram else None,
+            "latency": time_text(memory.beyond_cycles if memory.dram else memory.latency_cycles),
             "granularity": size_text(memory.granularity_bytes),
-            "ports": ports,
+            "ports": None if memory.dram else ports,
             "buffers": buffers.get("", buffers),
             "banks": memory.banks,
             "accumulate": memory.accumulate,
