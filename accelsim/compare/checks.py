@@ -58,12 +58,13 @@ class Check:
         return self.tolerance[0] <= error <= self.tolerance[1]
 
     def shown(self, error: float, sign: str = "+") -> str:
-        """An error as text: ``+3.1 %``, or in the check's unit."""
+        """An error as text: ``+3.1 %``, ``-0.02 %``, or in the check's unit."""
         if not error:
             return "0"
         if self.absolute:
             return f"{error:{sign}.3g}{f' {self.unit}' if self.unit else ''}"
-        return f"{error:{sign}.1%}".replace("%", " %") if abs(error) >= 0.0005 else f"{error:{sign}.1g}"
+        percent = 100 * error
+        return f"{percent:{sign}.1f} %" if abs(percent) >= 0.05 else f"{percent:{sign}.1g} %"
 
     @property
     def allowed(self) -> str:
@@ -72,10 +73,14 @@ class Check:
         if low == high == 0:
             text = "equal"
         elif high == float("inf"):
-            text = "not below" if low == 0 else f"{self.shown(low)} or more"
+            text = "not below" if low == 0 else f"{self._limit(low)} or more"
         else:
-            text = self.shown(high, "") if -low == high else f"{self.shown(low)} to {self.shown(high)}"
-        return text if self.mean is None else f"{text}, mean {self.shown(self.mean, '')}"
+            text = self._limit(high, "") if -low == high else f"{self._limit(low)} to {self._limit(high)}"
+        return text if self.mean is None else f"{text}, mean {self._limit(self.mean, '')}"
+
+    def _limit(self, error: float, sign: str = "+") -> str:
+        """A limit as text, without digits that it does not have: ``10 %``."""
+        return self.shown(error, sign) if self.absolute or not error else f"{100 * error:{sign}g} %"
 
 
 class Standing(Enum):
@@ -153,7 +158,7 @@ def _faults(check: Check, known: dict[str, Known], judged: Sequence[Judged]) -> 
     yield from (f"{case}: said to be a known miss, but not compared" for case in known if case not in cases)
     mean = fmean(abs(error) for _, error, _ in judged)
     if check.mean is not None and mean > check.mean:
-        yield f"the mean error is {check.shown(mean, '')}, allowed: {check.shown(check.mean, '')}"
+        yield f"the mean error is {check.shown(mean, '')}, allowed: {check.allowed}"
 
 
 def figure(value: float) -> str:

@@ -25,6 +25,12 @@ class About:
     checks: tuple[Check, ...]
 
 
+def sources() -> list[str]:
+    """The names of all sources: the folders that have a `source.toml`."""
+    root = shipped_folder("validation")
+    return [path.parent.relative_to(root).as_posix() for path in sorted(root.rglob("source.toml"))]
+
+
 def folder_of(source: str) -> Path:
     """The folder of a source: inside the installed package, or beside it in a checkout."""
     return shipped_folder("validation") / source

@@ -25,7 +25,7 @@ def numbers(name: str) -> list[int]:
     return [int(word) for word in re.findall(r"\d+", name)]
 
 
-# -- v1: shares of the matrix unit's time -----------------------------------------------------------------------------
+# -- v1: shares of the unit's time -----------------------------------------------------------------------------
 
 
 def v1_compare(told: dict[str, str]) -> Iterator[Row]:
@@ -36,7 +36,7 @@ def v1_compare(told: dict[str, str]) -> Iterator[Row]:
     waiting = sum(one.stalls.values()) - preload - one.stalls.get(StallCause.WRITEBACK, 0)
     for name, share in (("array_active", one.busy), ("weight_shift", preload / one.cycles),
                         ("weight_stall", waiting / one.cycles)):
-        yield Row("shares of the matrix unit's time", f"{told['application']} {name}", share, float(told[name]) / matrix)
+        yield Row("shares of the unit's time", f"{told['application']} {name}", share, float(told[name]) / matrix)
 
 
 def v1_parts() -> Sequence[Part]:

@@ -1,0 +1,178 @@
+"""`accelsim validate`: figures of ours beside published ones and other simulators', and whether they agree."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from accelsim.cli.commands import write_text
+from accelsim.cli.compiling import compiling
+from accelsim.cli.progress import Progress
+from accelsim.compare.checks import Verdict
+from accelsim.errors import Fault, SpecError
+from accelsim.outputs import results
+from accelsim.version import VERSION
+
+SCHEMA = 1
+HEADS = ("source", "what", "rows", "mean error", "worst error", "allowed", "")
+NOTE = "<!-- Written by `make validate`; tests/validation checks it. -->"
+
+
+def validate(names: Sequence[str], as_json: bool, plots: Path | None, markdown: Path | None) -> int:
+    """Run the sources named (all by default), print what came of them, and write the files asked for.
+
+    Returns 1 where a check failed, or a source that was named could not be compared; else 0. Raises SpecError for unknown names
+    and a folder that cannot be one.
+    """
+    with compiling():
+        from accelsim.compare.sources import chosen, compare
+    sources = chosen(names)
+    if plots is not None and plots.exists() and not plots.is_dir():
+        raise SpecError([Fault("--plots", 0, 0, "", f"{plots} is a file; name a folder")])
+    if markdown is not None and not markdown.absolute().parent.is_dir():
+        raise SpecError([Fault("--markdown", 0, 0, "", f"no folder {markdown.parent}")])
+    with compiling(), Progress() as progress:
+        outcomes = [compare(source, progress.tell) for source in sources]
+    told = {"schema": SCHEMA, "accelsim": VERSION, "sources": [source_json(one) for one in outcomes],
+            "passed": all(one.passed or (one.skipped and one.about.name not in names) for one in outcomes)}
+    if plots is not None:
+        draw(outcomes, plots)
+    if markdown is not None:
+        write_text(markdown, page(outcomes))
+    print(results.to_text(told) if as_json else "\n".join(text(outcomes)))
+    return tell(outcomes, names)
+
+
+def tell(outcomes: Sequence[Any], names: Sequence[str]) -> int:
+    """On stderr: every fault and what was skipped; the exit code."""
+    code = 0
+    for one in outcomes:
+        if one.skipped:
+            print(f"accelsim: {one.about.name} was skipped: {one.skipped}", file=sys.stderr)
+            code = max(code, int(one.about.name in names))
+        for verdict in one.verdicts:
+            for fault in verdict.faults:
+                print(f"accelsim: {one.about.name}, {verdict.check.name}: {fault}", file=sys.stderr)
+                code = 1
+    return code
+
+
+# -- as data ----------------------------------------------------------------------------------------------------------
+
+
+def source_json(outcome: Any) -> dict[str, Any]:
+    """All that is told of a source, as plain data."""
+    stated = outcome.about
+    return {"source": stated.name, "title": stated.title, "citation": stated.citation, "fitted": stated.fitted,
+            "skipped": outcome.skipped, "passed": outcome.passed, "checks": [check_json(one) for one in outcome.verdicts]}
+
+
+def check_json(verdict: Verdict) -> dict[str, Any]:
+    """All that is told of a check; a tolerance without an end upward is null there."""
+    check, worst = verdict.check, verdict.worst
+    low, high = (None if abs(end) == float("inf") else end for end in check.tolerance)
+    return {
+        "check": check.name, "unit": check.unit, "absolute": check.absolute, "reason": check.reason,
+        "tolerance": {"least": low, "greatest": high, "mean": check.mean}, "passed": not verdict.faults,
+        "faults": list(verdict.faults), "mean_error": verdict.mean_error,
+        "worst": None if worst is None else {"case": worst.row.case, "error": worst.error},
+        "known": [{"case": one.case, "between": list(one.between), "missing": one.missing} for one in check.known],
+        "rows": [{"case": one.row.case, "ours": one.row.ours, "reference": one.row.reference, "error": one.error,
+                  "standing": one.standing.value} for one in verdict.rows]}
+
+
+# -- as text ----------------------------------------------------------------------------------------------------------
+
+
+def cells(name: str, verdict: Verdict) -> tuple[str, ...]:
+    """A check as a line of the table."""
+    check, worst, known = verdict.check, verdict.worst, len(verdict.known)
+    standing = "FAILED" if verdict.faults else "passed" + (f", {known} known miss{'es' * (known > 1)}" if known else "")
+    return (name, check.name, f"{len(verdict.rows):,}", check.shown(verdict.mean_error, ""),
+            "" if worst is None else check.shown(worst.error), check.allowed, standing)
+
+
+def missing(outcomes: Sequence[Any]) -> list[tuple[str, str, str]]:
+    """Each known miss: where, how far off, and what is missing."""
+    return [(f"{one.about.name}, {verdict.check.name}: {judged.row.case}", verdict.check.shown(judged.error), known.missing)
+            for one in outcomes for verdict in one.verdicts for known in verdict.check.known
+            for judged in verdict.known if judged.row.case == known.case]
+
+
+def text(outcomes: Sequence[Any]) -> list[str]:
+    """Lines for a terminal: the checks, the known misses, and the sum of it."""
+    table = [HEADS]
+    for one in outcomes:
+        table += [cells(one.about.name, verdict) for verdict in one.verdicts] if not one.skipped else [
+            (one.about.name, "", "", "", "", "", f"SKIPPED: {one.skipped}")]
+    widths = [max(len(row[place]) for row in table) for place in range(len(HEADS) - 1)]
+    right = {2, 3, 4}
+    lines = ["  ".join([*(row[place].rjust(width) if place in right else row[place].ljust(width)
+                          for place, width in enumerate(widths)), row[-1]]).rstrip() for row in table]
+    known = missing(outcomes)
+    if known:
+        lines += ["", "known misses, and what is missing"]
+        lines += [line for where, error, why in known for line in (f"  {where}: {error}", f"    {' '.join(why.split())}")]
+    return [*lines, "", summary(outcomes)]
+
+
+def summary(outcomes: Sequence[Any]) -> str:
+    """What came of all, in a line."""
+    verdicts = [verdict for one in outcomes for verdict in one.verdicts]
+    failed, skipped = sum(bool(one.faults) for one in verdicts), sum(bool(one.skipped) for one in outcomes)
+    return (f"{sum(len(one.rows) for one in verdicts):,} rows of {len(outcomes) - skipped} sources in {len(verdicts)} checks: "
+            + (f"{failed} FAILED" if failed else "all passed")
+            + f", {sum(len(one.known) for one in verdicts)} known misses"
+            + (f", {skipped} SKIPPED" if skipped else ""))
+
+
+def page(outcomes: Sequence[Any]) -> str:
+    """The page of the documentation."""
+    lines = [
+        "# Validation", "", NOTE, "",
+        "Figures of accelsim beside published measurements, RTL and other simulators, as `accelsim validate` prints them. Errors "
+        "are ours over theirs, less 1, or a difference where the tolerance has a unit; means are of absolute errors, over all "
+        "rows, known misses among them. A known miss is outside the tolerance because something named is missing; one that comes "
+        "within, or gets worse than stated, fails.", "",
+        "`accelsim validate --only dram` runs one source, `--plots DIR` draws each, ours over theirs, `--json` has every row. "
+        "Citations, tables, tolerances and how each case is run are in the folders of `validation/`.", "", summary(outcomes) + ".",
+        ""]
+    for one in outcomes:
+        lines += section(one)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def section(outcome: Any) -> list[str]:
+    """A source on the page."""
+    stated = outcome.about
+    lines = [f"## {stated.title}", "", f"`{stated.name}`. Source: {' '.join(stated.citation.split())}. Fitted: {stated.fitted}.",
+             ""]
+    if outcome.skipped:
+        return [*lines, f"Skipped: {outcome.skipped}.", ""]
+    lines += ["| what | rows | mean error | worst error | allowed, because | |", "| --- | --- | --- | --- | --- | --- |"]
+    for verdict in outcome.verdicts:
+        _, what, rows, mean, worst, allowed, standing = cells("", verdict)
+        at = f" ({verdict.worst.row.case})" if verdict.worst is not None and verdict.worst.error else ""
+        lines.append(f"| {what} | {rows} | {mean} | {worst}{at} | {allowed}: {verdict.check.reason} | {standing} |")
+    known = missing([outcome])
+    lines += ["", *(f"- Known miss: {where.partition(', ')[2]}, {error}: {' '.join(why.split())}." for where, error, why in known)]
+    return [*lines, ""] if known else lines
+
+
+# -- as pictures ------------------------------------------------------------------------------------------------------
+
+
+def draw(outcomes: Sequence[Any], folder: Path) -> None:
+    """A parity plot of each source that was compared, in a folder that is made where it is not there."""
+    from accelsim.outputs.parity import Mark, Point, Series, draw_parity
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in outcomes:
+        if one.skipped:
+            continue
+        series = [Series(verdict.check.name, verdict.check.unit,
+                         tuple(Point(judged.row.reference, judged.row.ours, Mark(judged.standing.value))
+                               for judged in verdict.rows), cells("", verdict)[2:5]) for verdict in one.verdicts]
+        draw_parity(folder / f"{one.about.name.replace('/', '-')}.png", f"{one.about.title}: accelsim against the reference", series,
+                    HEADS[2:5])
