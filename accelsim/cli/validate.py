@@ -151,11 +151,11 @@ def section(outcome: Any) -> list[str]:
              ""]
     if outcome.skipped:
         return [*lines, f"Skipped: {outcome.skipped}.", ""]
-    lines += ["| what | rows | mean error | worst error | allowed, because | |", "| --- | --- | --- | --- | --- | --- |"]
+    lines += ["| what | rows | mean error | worst error | allowed | why so much | |", "|" + " --- |" * 7]
     for verdict in outcome.verdicts:
         _, what, rows, mean, worst, allowed, standing = cells("", verdict)
         at = f" ({verdict.worst.row.case})" if verdict.worst is not None and verdict.worst.error else ""
-        lines.append(f"| {what} | {rows} | {mean} | {worst}{at} | {allowed}: {verdict.check.reason} | {standing} |")
+        lines.append(f"| {what} | {rows} | {mean} | {worst}{at} | {allowed} | {verdict.check.reason} | {standing} |")
     known = missing([outcome])
     lines += ["", *(f"- Known miss: {where.partition(', ')[2]}, {error}: {' '.join(why.split())}." for where, error, why in known)]
     return [*lines, ""] if known else lines

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from accelsim.spec.dram import Dram
+from accelsim.spec.scatter import STEP, mixed
 
 Request = tuple[bool, int]
-MASK = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -36,30 +38,15 @@ class Device:
         return found * self.dram.burst_bytes
 
 
-def splitmix64(seed: int) -> Iterator[int]:
-    """Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014."""
-    state = seed
-    while True:
-        state = state + 0x9E3779B97F4A7C15 & MASK
-        mixed = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 & MASK
-        mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & MASK
-        yield mixed ^ mixed >> 31
-
-
 def stream(device: Device, count: int, write: bool = False) -> list[Request]:
     return [(write, i * device.dram.burst_bytes) for i in range(count)]
 
 
 def scattered(device: Device, count: int, write: bool = False, seed: int = 12345, third_writes: bool = False) -> list[Request]:
     """Every burst at most once; of three, the last is a write where asked for."""
-    found: dict[int, bool] = {}
-    for number in splitmix64(seed):
-        if len(found) == count:
-            break
-        burst = number % device.bursts
-        if burst not in found:
-            found[burst] = (third_writes and len(found) % 3 == 2) or write
-    return [(one, burst * device.dram.burst_bytes) for burst, one in found.items()]
+    numbers = mixed(np.uint64(seed) + np.arange(1, 2 * count + 1, dtype=np.uint64) * STEP)  # twice as many: some come again
+    bursts = list(dict.fromkeys((numbers % np.uint64(device.bursts)).tolist()))[:count]
+    return [((third_writes and i % 3 == 2) or write, burst * device.dram.burst_bytes) for i, burst in enumerate(bursts)]
 
 
 def rows_of_a_bank(device: Device, count: int) -> list[Request]:
