@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accelsim.cli.commands import write_text
 from accelsim.cli.compiling import compiling
@@ -14,6 +14,9 @@ from accelsim.compare.checks import Verdict
 from accelsim.errors import Fault, SpecError
 from accelsim.outputs import results
 from accelsim.version import VERSION
+
+if TYPE_CHECKING:
+    from accelsim.compare.sources import Outcome
 
 SCHEMA = 1
 HEADS = ("source", "what", "rows", "mean error", "worst error", "allowed", "")
@@ -45,7 +48,7 @@ def validate(names: Sequence[str], as_json: bool, plots: Path | None, markdown: 
     return tell(outcomes, names)
 
 
-def tell(outcomes: Sequence[Any], names: Sequence[str]) -> int:
+def tell(outcomes: Sequence[Outcome], names: Sequence[str]) -> int:
     """On stderr: every fault and what was skipped; the exit code."""
     code = 0
     for one in outcomes:
@@ -62,7 +65,7 @@ def tell(outcomes: Sequence[Any], names: Sequence[str]) -> int:
 # -- as data ----------------------------------------------------------------------------------------------------------
 
 
-def source_json(outcome: Any) -> dict[str, Any]:
+def source_json(outcome: Outcome) -> dict[str, Any]:
     """All that is told of a source, as plain data."""
     stated = outcome.about
     return {"source": stated.name, "title": stated.title, "citation": stated.citation, "fitted": stated.fitted,
@@ -94,16 +97,16 @@ def cells(name: str, verdict: Verdict) -> tuple[str, ...]:
             "" if worst is None else check.shown(worst.error), check.allowed, standing)
 
 
-def missing(outcomes: Sequence[Any]) -> list[tuple[str, str, str]]:
+def missing(outcomes: Sequence[Outcome]) -> list[tuple[str, str, str]]:
     """Each known miss: where, how far off, and what is missing."""
     return [(f"{one.about.name}, {verdict.check.name}: {judged.row.case}", verdict.check.shown(judged.error), known.missing)
             for one in outcomes for verdict in one.verdicts for known in verdict.check.known
             for judged in verdict.known if judged.row.case == known.case]
 
 
-def text(outcomes: Sequence[Any]) -> list[str]:
+def text(outcomes: Sequence[Outcome]) -> list[str]:
     """Lines for a terminal: the checks, the known misses, and the sum of it."""
-    table = [HEADS]
+    table: list[tuple[str, ...]] = [HEADS]
     for one in outcomes:
         table += [cells(one.about.name, verdict) for verdict in one.verdicts] if not one.skipped else [
             (one.about.name, "", "", "", "", "", f"SKIPPED: {one.skipped}")]
@@ -118,7 +121,7 @@ def text(outcomes: Sequence[Any]) -> list[str]:
     return [*lines, "", summary(outcomes)]
 
 
-def summary(outcomes: Sequence[Any]) -> str:
+def summary(outcomes: Sequence[Outcome]) -> str:
     """What came of all, in a line."""
     verdicts = [verdict for one in outcomes for verdict in one.verdicts]
     failed, skipped = sum(bool(one.faults) for one in verdicts), sum(bool(one.skipped) for one in outcomes)
@@ -128,23 +131,23 @@ def summary(outcomes: Sequence[Any]) -> str:
             + (f", {skipped} SKIPPED" if skipped else ""))
 
 
-def page(outcomes: Sequence[Any]) -> str:
+def page(outcomes: Sequence[Outcome]) -> str:
     """The page of the documentation."""
     lines = [
         "# Validation", "", NOTE, "",
         "Figures of accelsim beside published measurements, RTL and other simulators, as `accelsim validate` prints them. Errors "
-        "are ours over theirs, less 1, or a difference where the tolerance has a unit; means are of absolute errors, over all "
+        "are ours over theirs, less 1, or a difference where the tolerance is no percentage; means are of absolute errors, over all "
         "rows, known misses among them. A known miss is outside the tolerance because something named is missing; one that comes "
         "within, or gets worse than stated, fails.", "",
         "`accelsim validate --only dram` runs one source, `--plots DIR` draws each, ours over theirs, `--json` has every row. "
-        "Citations, tables, tolerances and how each case is run are in the folders of `validation/`.", "", summary(outcomes) + ".",
-        ""]
+        "Citations, tables, tolerances and how each case is run are in the folders of `validation/`.", "",
+        f"{summary(outcomes)}.", ""]
     for one in outcomes:
         lines += section(one)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def section(outcome: Any) -> list[str]:
+def section(outcome: Outcome) -> list[str]:
     """A source on the page."""
     stated = outcome.about
     lines = [f"## {stated.title}", "", f"`{stated.name}`. Source: {' '.join(stated.citation.split())}. Fitted: {stated.fitted}.",
@@ -157,14 +160,15 @@ def section(outcome: Any) -> list[str]:
         at = f" ({verdict.worst.row.case})" if verdict.worst is not None and verdict.worst.error else ""
         lines.append(f"| {what} | {rows} | {mean} | {worst}{at} | {allowed} | {verdict.check.reason} | {standing} |")
     known = missing([outcome])
-    lines += ["", *(f"- Known miss: {where.partition(', ')[2]}, {error}: {' '.join(why.split())}." for where, error, why in known)]
+    lines += ["", *(f"- Known miss: {where.partition(', ')[2]}, {error}: {' '.join(why.split())}."
+                    for where, error, why in known)]
     return [*lines, ""] if known else lines
 
 
 # -- as pictures ------------------------------------------------------------------------------------------------------
 
 
-def draw(outcomes: Sequence[Any], folder: Path) -> None:
+def draw(outcomes: Sequence[Outcome], folder: Path) -> None:
     """A parity plot of each source that was compared, in a folder that is made where it is not there."""
     from accelsim.outputs.parity import Mark, Point, Series, draw_parity
     folder.mkdir(parents=True, exist_ok=True)
@@ -174,5 +178,5 @@ def draw(outcomes: Sequence[Any], folder: Path) -> None:
         series = [Series(verdict.check.name, verdict.check.unit,
                          tuple(Point(judged.row.reference, judged.row.ours, Mark(judged.standing.value))
                                for judged in verdict.rows), cells("", verdict)[2:5]) for verdict in one.verdicts]
-        draw_parity(folder / f"{one.about.name.replace('/', '-')}.png", f"{one.about.title}: accelsim against the reference", series,
-                    HEADS[2:5])
+        path = folder / f"{one.about.name.replace('/', '-')}.png"
+        draw_parity(path, f"{one.about.title}: accelsim against the reference", series, HEADS[2:5])

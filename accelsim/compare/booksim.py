@@ -12,9 +12,10 @@ from accelsim.compare.checks import Part, Row
 from accelsim.compare.noc_traces import SCENARIOS
 from accelsim.compare.references import table
 from accelsim.kernels import noc_layout as at
-from accelsim.machine.noc import Carried, carry, collect, run, start, transfer
+from accelsim.machine.noc import Carried, carry, collect, run, transfer
 from accelsim.machine.noc_load import measure
 from accelsim.machine.noc_routes import Routes
+from accelsim.machine.noc_state import start
 from accelsim.spec.network import Network
 from accelsim.spec.patterns import Pattern, make_traffic, scattered
 from accelsim.spec.read import read_network

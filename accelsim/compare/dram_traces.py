@@ -20,10 +20,12 @@ class Device:
     dram: Dram
 
     def count(self, field: str) -> int:
+        """How many of a field: banks, rows, columns."""
         return self.dram.counts[field]
 
     @property
     def bursts(self) -> int:
+        """How many bursts it holds."""
         return self.dram.capacity_bytes // self.dram.burst_bytes
 
     def address(self, **place: int) -> int:
@@ -39,6 +41,7 @@ class Device:
 
 
 def stream(device: Device, count: int, write: bool = False) -> list[Request]:
+    """Burst after burst."""
     return [(write, i * device.dram.burst_bytes) for i in range(count)]
 
 
@@ -50,32 +53,38 @@ def scattered(device: Device, count: int, write: bool = False, seed: int = 12345
 
 
 def rows_of_a_bank(device: Device, count: int) -> list[Request]:
+    """A new row of one bank each time."""
     return [(False, device.address(row=i)) for i in range(count)]
 
 
 def rows_of_a_group(device: Device, count: int) -> list[Request]:
+    """A new row each time, bank after bank of one bank group."""
     banks = device.count("bank")
     return [(False, device.address(bank=i % banks, row=i // banks)) for i in range(count)]
 
 
 def rows_of_all_banks(device: Device, count: int) -> list[Request]:
+    """A new row each time, bank group after bank group."""
     groups, banks = device.count("bank_group"), device.count("bank")
     return [(False, device.address(bank_group=i % groups, bank=i // groups % banks, row=i // (groups * banks)))
             for i in range(count)]
 
 
 def columns_of_a_bank(device: Device, count: int, write: bool = False) -> list[Request]:
+    """Columns of a row of one bank, then of the next row."""
     columns = device.count("column")
     return [(write, device.address(column=i % columns, row=i // columns)) for i in range(count)]
 
 
 def columns_over_groups(device: Device, count: int, write: bool = False) -> list[Request]:
+    """Columns of open rows, bank group after bank group."""
     groups, columns = device.count("bank_group"), device.count("column")
     return [(write, device.address(bank_group=i % groups, column=i // groups % columns, row=i // (groups * columns)))
             for i in range(count)]
 
 
 def two_rows_in_turn(device: Device, count: int) -> list[Request]:
+    """Columns of two rows of one bank in turn."""
     columns = device.count("column")
     return [(False, device.address(row=2 * (i // 2 // columns) + i % 2, column=i // 2 % columns)) for i in range(count)]
 
@@ -126,10 +135,12 @@ CASES: dict[str, tuple[Callable[[Device], list[Request]], int, bool]] = {
 
 
 def conflict(device: Device) -> list[Request]:
+    """Hits, and two rows that take each other's place."""
     return [(False, device.address(row=row, column=column)) for row, column in ((0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (0, 3))]
 
 
 def turns(device: Device) -> list[Request]:
+    """Writes, reads, and writes elsewhere."""
     other = 1 % device.count("bank_group")
     return ([(True, device.address(column=i)) for i in range(10)] + [(False, device.address(column=16 + i)) for i in range(6)]
             + [(True, device.address(bank_group=other, column=i)) for i in range(10)])

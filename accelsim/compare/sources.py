@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from accelsim.compare import booksim, drams, eyeriss, gemmini, gpus, nvdla, onnxim, rtl, scalesim, timeloop, tpus
-from accelsim.compare.checks import Part, Verdict, by_check, judge
+from accelsim.compare.checks import Part, Row, Verdict, by_check, judge
 from accelsim.compare.references import About, about
 from accelsim.errors import Fault, SimulatorBug, SpecError, nearest
 
@@ -78,7 +78,8 @@ def compare(source: Source, told: Told | None = None) -> Outcome:
     stated = about(source.name)
     if source.skipped:
         return Outcome(stated, source.skipped, ())
-    rows, parts = [], source.parts()
+    parts = source.parts()
+    rows: list[Row] = []
     for done, part in enumerate(parts):
         if told is not None:
             told(source.name, done, len(parts))

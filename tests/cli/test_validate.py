@@ -70,7 +70,7 @@ def test_json_has_every_row() -> None:
 
 def test_json_is_steady_and_a_tolerance_without_end_is_null() -> None:
     out = accelsim("validate", "--only", "timeloop", "--json").out
-    told = json.loads(out, parse_constant=lambda word: pytest.fail(word))
+    told = json.loads(out, parse_constant=pytest.fail)
     assert out == json.dumps(told, indent=2, sort_keys=True) + "\n"
     bound = next(check for check in told["sources"][0]["checks"] if check["check"] == "cycles, throttled")
     assert bound["tolerance"] == {"least": 0.0, "greatest": None, "mean": None}

@@ -1,4 +1,4 @@
-"""Does an array take the cycles that hardware takes, whatever the shape? `test_sources` has the table's by the compiled driver."""
+"""Does an array take the cycles that hardware takes, whatever the shape? `test_sources` has the table's cases too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every source agree as far as its folder says, and does the documentation's page say the same? `accelsim validate` as tests."""
+"""Does every source agree as far as its folder says, and does the documentation's page say the same?"""
 
 from __future__ import annotations
 
