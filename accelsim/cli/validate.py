@@ -11,6 +11,7 @@ from accelsim.cli.commands import write_text
 from accelsim.cli.compiling import compiling
 from accelsim.cli.progress import Progress
 from accelsim.compare.checks import Verdict
+from accelsim.compare.references import check_names
 from accelsim.errors import Fault, SpecError
 from accelsim.outputs import results
 from accelsim.version import VERSION
@@ -29,15 +30,14 @@ def validate(names: Sequence[str], as_json: bool, plots: Path | None, markdown: 
     Returns 1 where a check failed, or a source that was named could not be compared; else 0. Raises SpecError for unknown names
     and a folder that cannot be one.
     """
-    with compiling():
-        from accelsim.compare.sources import chosen, compare
-    sources = chosen(names)
+    check_names(names)
     if plots is not None and plots.exists() and not plots.is_dir():
         raise SpecError([Fault("--plots", 0, 0, "", f"{plots} is a file; name a folder")])
     if markdown is not None and not markdown.absolute().parent.is_dir():
         raise SpecError([Fault("--markdown", 0, 0, "", f"no folder {markdown.parent}")])
     with compiling(), Progress() as progress:
-        outcomes = [compare(source, progress.tell) for source in sources]
+        from accelsim.compare.sources import chosen, compare
+        outcomes = [compare(source, progress.tell) for source in chosen(names)]
     told = {"schema": SCHEMA, "accelsim": VERSION, "sources": [source_json(one) for one in outcomes],
             "passed": all(one.passed or (one.skipped and one.about.name not in names) for one in outcomes)}
     if plots is not None:
@@ -136,9 +136,9 @@ def page(outcomes: Sequence[Outcome]) -> str:
     lines = [
         "# Validation", "", NOTE, "",
         "Figures of accelsim beside published measurements, RTL and other simulators, as `accelsim validate` prints them. Errors "
-        "are ours over theirs, less 1, or a difference where the tolerance is no percentage; means are of absolute errors, over all "
-        "rows, known misses among them. A known miss is outside the tolerance because something named is missing; one that comes "
-        "within, or gets worse than stated, fails.", "",
+        "are ours over theirs, less 1, or a difference where the tolerance is no percentage; means are of absolute errors, over "
+        "all rows, known misses among them. A known miss is outside the tolerance because something named is missing; one that "
+        "comes within, or gets worse than stated, fails.", "",
         "`accelsim validate --only dram` runs one source, `--plots DIR` draws each, ours over theirs, `--json` has every row. "
         "Citations, tables, tolerances and how each case is run are in the folders of `validation/`.", "",
         f"{summary(outcomes)}.", ""]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from accelsim.compare.checks import Check, Known
+from accelsim.errors import Fault, SpecError, nearest
 from accelsim.spec.read import shipped_folder
 
 Table = list[dict[str, str]]
@@ -29,6 +31,15 @@ def sources() -> list[str]:
     """The names of all sources: the folders that have a `source.toml`."""
     root = shipped_folder("validation")
     return [path.parent.relative_to(root).as_posix() for path in sorted(root.rglob("source.toml"))]
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise SpecError for names that no source has."""
+    known = sources()
+    faults = [Fault("--only", 0, 0, "", f"no source named '{name}'", ", ".join(known), nearest(name, known))
+              for name in names if name not in known]
+    if faults:
+        raise SpecError(faults)
 
 
 def folder_of(source: str) -> Path:
