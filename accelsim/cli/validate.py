@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from accelsim.cli.commands import write_text
 from accelsim.cli.compiling import compiling
 from accelsim.cli.progress import Progress
-from accelsim.compare.checks import Verdict
+from accelsim.compare.checks import Judged, Verdict, percent
 from accelsim.compare.references import check_names
 from accelsim.errors import Fault, SpecError
 from accelsim.outputs import results
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from accelsim.compare.sources import Outcome
 
 SCHEMA = 1
-HEADS = ("source", "what", "rows", "mean error", "worst error", "allowed", "")
+HEADS = ("what", "rows", "mean error", "worst error", "allowed", "")
+SOURCE_HEADS = ("all of a source", "rows", "mean error", "worst error", "")
 NOTE = "<!-- Written by `make validate`; tests/validation checks it. -->"
 
 
@@ -69,32 +70,54 @@ def source_json(outcome: Outcome) -> dict[str, Any]:
     """All that is told of a source, as plain data."""
     stated = outcome.about
     return {"source": stated.name, "title": stated.title, "citation": stated.citation, "fitted": stated.fitted,
-            "skipped": outcome.skipped, "passed": outcome.passed, "checks": [check_json(one) for one in outcome.verdicts]}
+            "skipped": outcome.skipped, "passed": outcome.passed, "mean_error": outcome.mean_error,
+            "worst": worst_json(outcome.worst), "checks": [check_json(one) for one in outcome.verdicts]}
 
 
 def check_json(verdict: Verdict) -> dict[str, Any]:
     """All that is told of a check; a tolerance without an end upward is null there."""
-    check, worst = verdict.check, verdict.worst
+    check = verdict.check
     low, high = (None if abs(end) == float("inf") else end for end in check.tolerance)
     return {
         "check": check.name, "unit": check.unit, "absolute": check.absolute, "reason": check.reason,
         "tolerance": {"least": low, "greatest": high, "mean": check.mean}, "passed": not verdict.faults,
         "faults": list(verdict.faults), "mean_error": verdict.mean_error,
-        "worst": None if worst is None else {"case": worst.row.case, "error": worst.error},
+        "worst": worst_json(verdict.worst),
         "known": [{"case": one.case, "between": list(one.between), "missing": one.missing} for one in check.known],
         "rows": [{"case": one.row.case, "ours": one.row.ours, "reference": one.row.reference, "error": one.error,
                   "standing": one.standing.value} for one in verdict.rows]}
 
 
+def worst_json(worst: Judged | None) -> dict[str, Any] | None:
+    """The row furthest off."""
+    return None if worst is None else {"check": worst.row.check, "case": worst.row.case, "error": worst.error}
+
+
 # -- as text ----------------------------------------------------------------------------------------------------------
 
 
-def cells(name: str, verdict: Verdict) -> tuple[str, ...]:
-    """A check as a line of the table."""
-    check, worst, known = verdict.check, verdict.worst, len(verdict.known)
-    standing = "FAILED" if verdict.faults else "passed" + (f", {known} known miss{'es' * (known > 1)}" if known else "")
-    return (name, check.name, f"{len(verdict.rows):,}", check.shown(verdict.mean_error, ""),
-            "" if worst is None else check.shown(worst.error), check.allowed, standing)
+def cells(verdict: Verdict) -> tuple[str, ...]:
+    """A check as a line of its table."""
+    check, worst = verdict.check, verdict.worst
+    return (check.name, f"{len(verdict.rows):,}", check.shown(verdict.mean_error, ""),
+            "" if worst is None else check.shown(worst.error), check.allowed, standing([verdict]))
+
+
+def source_cells(outcome: Outcome) -> tuple[str, ...]:
+    """A source as a line of its table."""
+    name = outcome.about.name
+    if outcome.skipped:
+        return name, "", "", "", f"SKIPPED: {outcome.skipped}"
+    mean, worst = outcome.mean_error, outcome.worst
+    return (name, f"{sum(len(one.rows) for one in outcome.verdicts):,}", "" if mean is None else percent(mean, ""),
+            "" if worst is None else percent(worst.error), standing(outcome.verdicts))
+
+
+def standing(verdicts: Sequence[Verdict]) -> str:
+    """How one or several checks stand."""
+    known = sum(len(one.known) for one in verdicts)
+    told = f", {known} known miss{'es' * (known > 1)}" if known else ""
+    return ("FAILED" if any(one.faults for one in verdicts) else "passed") + told
 
 
 def missing(outcomes: Sequence[Outcome]) -> list[tuple[str, str, str]]:
@@ -105,20 +128,21 @@ def missing(outcomes: Sequence[Outcome]) -> list[tuple[str, str, str]]:
 
 
 def text(outcomes: Sequence[Outcome]) -> list[str]:
-    """Lines for a terminal: the checks, the known misses, and the sum of it."""
-    table: list[tuple[str, ...]] = [HEADS]
-    for one in outcomes:
-        table += [cells(one.about.name, verdict) for verdict in one.verdicts] if not one.skipped else [
-            (one.about.name, "", "", "", "", "", f"SKIPPED: {one.skipped}")]
-    widths = [max(len(row[place]) for row in table) for place in range(len(HEADS) - 1)]
-    right = {2, 3, 4}
-    lines = ["  ".join([*(row[place].rjust(width) if place in right else row[place].ljust(width)
-                          for place, width in enumerate(widths)), row[-1]]).rstrip() for row in table]
+    """Lines for a terminal: the checks, the known misses, the sources, and the sum of it."""
+    lines = columns([("source", *HEADS), *((one.about.name, *cells(verdict)) for one in outcomes for verdict in one.verdicts)],
+                    right={2, 3, 4})
     known = missing(outcomes)
     if known:
         lines += ["", "known misses, and what is missing"]
         lines += [line for where, error, why in known for line in (f"  {where}: {error}", f"    {' '.join(why.split())}")]
-    return [*lines, "", summary(outcomes)]
+    return [*lines, "", *columns([SOURCE_HEADS, *map(source_cells, outcomes)], right={1, 2, 3}), "", summary(outcomes)]
+
+
+def columns(rows: Sequence[tuple[str, ...]], right: set[int]) -> list[str]:
+    """Rows as lines, those columns to the ``right``."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return ["  ".join(cell.rjust(width) if place in right else cell.ljust(width)
+                      for place, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip() for row in rows]
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
@@ -141,10 +165,18 @@ def page(outcomes: Sequence[Outcome]) -> str:
         "comes within, or gets worse than stated, fails.", "",
         "`accelsim validate --only dram` runs one source, `--plots DIR` draws each, ours over theirs, `--json` has every row. "
         "Citations, tables, tolerances and how each case is run are in the folders of `validation/`.", "",
-        f"{summary(outcomes)}.", ""]
+        f"{summary(outcomes)}. Of each source, over all rows whose errors are percentages:", "",
+        "| source | rows | mean error | worst error | |", "|" + " --- |" * 5,
+        *("| " + " | ".join((f"[{one.about.title}](#{anchor(one.about.title)})", *source_cells(one)[1:])) + " |"
+          for one in outcomes), ""]
     for one in outcomes:
         lines += section(one)
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def anchor(title: str) -> str:
+    """The anchor of a heading, as the documentation makes it."""
+    return "-".join("".join(letter for letter in title.lower() if letter.isalnum() or letter in " -_").split())
 
 
 def section(outcome: Outcome) -> list[str]:
@@ -156,9 +188,9 @@ def section(outcome: Outcome) -> list[str]:
         return [*lines, f"Skipped: {outcome.skipped}.", ""]
     lines += ["| what | rows | mean error | worst error | allowed | why so much | |", "|" + " --- |" * 7]
     for verdict in outcome.verdicts:
-        _, what, rows, mean, worst, allowed, standing = cells("", verdict)
+        what, rows, mean, worst, allowed, stands = cells(verdict)
         at = f" ({verdict.worst.row.case})" if verdict.worst is not None and verdict.worst.error else ""
-        lines.append(f"| {what} | {rows} | {mean} | {worst}{at} | {allowed} | {verdict.check.reason} | {standing} |")
+        lines.append(f"| {what} | {rows} | {mean} | {worst}{at} | {allowed} | {verdict.check.reason} | {stands} |")
     known = missing([outcome])
     lines += ["", *(f"- Known miss: {where.partition(', ')[2]}, {error}: {' '.join(why.split())}."
                     for where, error, why in known)]
@@ -177,6 +209,6 @@ def draw(outcomes: Sequence[Outcome], folder: Path) -> None:
             continue
         series = [Series(verdict.check.name, verdict.check.unit,
                          tuple(Point(judged.row.reference, judged.row.ours, Mark(judged.standing.value))
-                               for judged in verdict.rows), cells("", verdict)[2:5]) for verdict in one.verdicts]
+                               for judged in verdict.rows), cells(verdict)[1:4]) for verdict in one.verdicts]
         path = folder / f"{one.about.name.replace('/', '-')}.png"
-        draw_parity(path, f"{one.about.title}: accelsim against the reference", series, HEADS[2:5])
+        draw_parity(path, f"{one.about.title}: accelsim against the reference", series, HEADS[1:4])

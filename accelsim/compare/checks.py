@@ -59,12 +59,9 @@ class Check:
 
     def shown(self, error: float, sign: str = "+") -> str:
         """An error as text: ``+3.1 %``, ``-0.02 %``, or in the check's unit."""
-        if not error:
-            return "0"
-        if self.absolute:
+        if self.absolute and error:
             return f"{error:{sign}.3g}{f' {self.unit}' if self.unit else ''}"
-        percent = 100 * error
-        return f"{percent:{sign}.1f} %" if abs(percent) >= 0.05 else f"{percent:{sign}.1g} %"
+        return percent(error, sign)
 
     @property
     def allowed(self) -> str:
@@ -159,6 +156,13 @@ def _faults(check: Check, known: dict[str, Known], judged: Sequence[Judged]) -> 
     mean = fmean(abs(error) for _, error, _ in judged)
     if check.mean is not None and mean > check.mean:
         yield f"the mean error is {check.shown(mean, '')}, allowed: {check.allowed}"
+
+
+def percent(share: float, sign: str = "+") -> str:
+    """A share as text: ``+3.1 %``, ``-0.02 %``, 0 without a unit."""
+    if not share:
+        return "0"
+    return f"{100 * share:{sign}.1f} %" if abs(share) >= 0.0005 else f"{100 * share:{sign}.1g} %"
 
 
 def figure(value: float) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from math import inf
+from statistics import fmean
 
 from accelsim.compare import booksim, drams, eyeriss, gemmini, gpus, nvdla, onnxim, rtl, scalesim, timeloop, tpus
-from accelsim.compare.checks import Part, Row, Verdict, by_check, judge
+from accelsim.compare.checks import Judged, Part, Row, Verdict, by_check, judge
 from accelsim.compare.references import About, about
 from accelsim.errors import SimulatorBug
 
@@ -61,6 +63,22 @@ class Outcome:
     def passed(self) -> bool:
         """Whether it was compared and every check passed."""
         return not self.skipped and not any(verdict.faults for verdict in self.verdicts)
+
+    @property
+    def shares(self) -> tuple[Judged, ...]:
+        """All rows whose errors are shares of the reference: neither differences nor bounds; known misses among them."""
+        return tuple(one for verdict in self.verdicts for one in verdict.rows
+                     if not verdict.check.absolute and verdict.check.tolerance[1] < inf)
+
+    @property
+    def mean_error(self) -> float | None:
+        """The mean of their absolute errors; None where there are none."""
+        return fmean(abs(one.error) for one in self.shares) if self.shares else None
+
+    @property
+    def worst(self) -> Judged | None:
+        """Of those the one furthest off; None where there are none."""
+        return max(self.shares, key=lambda one: abs(one.error), default=None)
 
 
 def chosen(names: Sequence[str]) -> list[Source]:

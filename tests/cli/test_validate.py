@@ -39,6 +39,7 @@ def test_one_source_as_text() -> None:
     out = accelsim("validate", "--only", QUICK).out.splitlines()
     assert out[0].split() == ["source", "what", "rows", "mean", "error", "worst", "error", "allowed"]
     assert out[1].split() == [QUICK, "products", "3", "0.4", "%", "-1.2", "%", "5", "%", "passed"]
+    assert out[-3].split() == [QUICK, "3", "0.4", "%", "-1.2", "%", "passed"]
     assert out[-1] == "3 rows of 1 sources in 1 checks: all passed, 0 known misses"
 
 
@@ -56,14 +57,18 @@ def test_json_has_every_row() -> None:
     assert told["passed"] is True
     nvdla, gemmini = told["sources"]
     assert (nvdla["source"], gemmini["source"]) == ("silicon/nvdla", QUICK)
-    assert gemmini.keys() == {"source", "title", "citation", "fitted", "skipped", "passed", "checks"}
+    assert gemmini.keys() == {"source", "title", "citation", "fitted", "skipped", "passed", "mean_error", "worst", "checks"}
     (check,) = gemmini["checks"]
     assert check.keys() == {"check", "unit", "absolute", "reason", "tolerance", "passed", "faults", "mean_error", "worst",
                             "known", "rows"}
     assert check["tolerance"] == {"least": -0.05, "greatest": 0.05, "mean": None}
     assert [row["reference"] for row in check["rows"]] == [3810, 69653, 32506]
     assert all(row["error"] == pytest.approx(row["ours"] / row["reference"] - 1) for row in check["rows"])
-    assert check["worst"] == {"case": "256x256x256", "error": min(row["error"] for row in check["rows"])}
+    furthest = {"check": "products", "case": "256x256x256", "error": min(row["error"] for row in check["rows"])}
+    assert check["worst"] == gemmini["worst"] == furthest
+    shares = [row["error"] for one in nvdla["checks"] for row in one["rows"]]
+    assert nvdla["mean_error"] == pytest.approx(sum(map(abs, shares)) / len(shares))
+    assert nvdla["worst"]["error"] == min(shares)
     cycles = nvdla["checks"][0]
     assert [row["standing"] for row in cycles["rows"]].count("known") == len(cycles["known"]) == 1
 

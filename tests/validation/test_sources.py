@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from accelsim.cli.validate import section
+from accelsim.cli.validate import anchor, section, source_cells
 from accelsim.compare.checks import Standing
 from accelsim.compare.references import about, folder_of, sources, table
 from accelsim.compare.sources import SOURCES, Source, compare
@@ -31,7 +31,9 @@ def test_it_agrees_and_the_page_says_so(source: Source) -> None:
         assert known == {one.case for one in verdict.check.known}
         assert not any(verdict.check.allows(one.error) for one in verdict.rows if one.row.case in known)
     check_rows(source.name, {verdict.check.name: len(verdict.rows) for verdict in found.verdicts})
-    assert "\n".join(section(found)) in PAGE.read_text(encoding="utf-8"), "run make validate"
+    text = PAGE.read_text(encoding="utf-8")
+    assert "\n".join(section(found)) in text, "run make validate"
+    assert f"| [{found.about.title}](#{anchor(found.about.title)}) | {' | '.join(source_cells(found)[1:])} |" in text
 
 
 def check_rows(name: str, rows: dict[str, int]) -> None:
@@ -69,10 +71,10 @@ def check_rows(name: str, rows: dict[str, int]) -> None:
 
 def test_the_page_has_all_sources_and_their_sum() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    counts = [int(count.replace(",", "")) for count in re.findall(r"^\| [^|]+ \| ([\d,]+) \|", text, re.MULTILINE)]
+    counts = [int(count.replace(",", "")) for count in re.findall(r"^\| [^|[]+ \| ([\d,]+) \|", text, re.MULTILINE)]
     known = text.count("\n- Known miss: ")
     assert text.count("\n## ") == len(SOURCES)
-    assert (f"{sum(counts):,} rows of {len(SOURCES)} sources in {len(counts)} checks: all passed, {known} known misses.") in text
+    assert (f"{sum(counts):,} rows of {len(SOURCES)} sources in {len(counts)} checks: all passed, {known} known misses. ") in text
 
 
 def test_every_folder_is_a_source_and_says_what_it_is() -> None:
