@@ -7,7 +7,7 @@ WORKERS ?= auto
 help:
 	@echo "check     style, types, import directions, generated pages: seconds"
 	@echo "test      the test suite"
-	@echo "validate  only the comparisons with published and simulated references"
+	@echo "validate  the comparisons with published and simulated references, into docs/validation.md: two minutes"
 	@echo "bench     seconds, memory and rates, into docs/benchmarks.md; wants a quiet machine"
 	@echo "bench-peers  the same work by other simulators, each in its own environment, into docs/peers.md: half an hour"
 	@echo "nightly   long random searches for a wrong cycle or byte"
@@ -24,7 +24,7 @@ test:
 	$(PYTHON) -m pytest -n $(WORKERS)
 
 validate:
-	$(PYTHON) -m pytest -n $(WORKERS) tests/validation
+	$(PYTHON) -m accelsim.cli.main validate --markdown docs/validation.md
 
 bench:
 	$(PYTHON) -m accelsim.cli.main bench --markdown docs/benchmarks.md

@@ -269,5 +269,25 @@ def bench(rows: Annotated[list[str] | None, typer.Argument(help="Rows to measure
     return benchmarks.list_rows() if show else benchmarks.bench(rows or [], repeats, json_file, markdown)
 
 
+def _sources(begun: str) -> list[str]:
+    """What completes the names of validation's sources in a shell."""
+    from accelsim.compare.references import sources
+    return [name for name in sources() if name.startswith(begun)]
+
+
+@app.command()
+def validate(only: Annotated[list[str] | None, typer.Option("--only", metavar="SOURCE", help="A source, such as dram or "
+                                                            "silicon/a100; default all. May be repeated.",
+                                                            autocompletion=_sources)] = None,
+             as_json: AsJson = False,
+             plots: Annotated[Path | None, typer.Option("--plots", metavar="DIR", help="Draw each source, ours over theirs, "
+                                                        "into a folder (.png).")] = None,
+             markdown: Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write the documentation's page."
+                                                           )] = None) -> int:
+    """Compare with published measurements, RTL and other simulators; exit 1 if anything is further off than it may be."""
+    from accelsim.cli import validate as validation
+    return validation.validate(only or [], as_json, plots, markdown)
+
+
 if __name__ == "__main__":
     main()

@@ -88,7 +88,7 @@ def test_the_nearest_word_is_offered(arguments: tuple[str, ...], word: str) -> N
 
 @pytest.mark.parametrize(("words", "completed"), [
     ("accelsim do", ["doctor"]), ("accelsim run --jo", ["--jobs"]), ("accelsim run tpu", ["tpu-v1", "tpu-v3", "tpu-v6e"]),
-    ("accelsim estimate toy resnet", ["resnet18", "resnet50"])])
+    ("accelsim estimate toy resnet", ["resnet18", "resnet50"]), ("accelsim validate --only silicon/tpu-v1", ["silicon/tpu-v1"])])
 def test_the_shell_completes(words: str, completed: list[str]) -> None:
     done = process(_ACCELSIM_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(len(words.split()) - 1))
     assert done.returncode == 0, done.stderr

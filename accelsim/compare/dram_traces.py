@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from accelsim.spec.dram import Dram
+from accelsim.spec.scatter import STEP, mixed
 
 Request = tuple[bool, int]
-MASK = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -18,10 +20,12 @@ class Device:
     dram: Dram
 
     def count(self, field: str) -> int:
+        """How many of a field: banks, rows, columns."""
         return self.dram.counts[field]
 
     @property
     def bursts(self) -> int:
+        """How many bursts it holds."""
         return self.dram.capacity_bytes // self.dram.burst_bytes
 
     def address(self, **place: int) -> int:
@@ -36,59 +40,51 @@ class Device:
         return found * self.dram.burst_bytes
 
 
-def splitmix64(seed: int) -> Iterator[int]:
-    """Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014."""
-    state = seed
-    while True:
-        state = state + 0x9E3779B97F4A7C15 & MASK
-        mixed = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 & MASK
-        mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & MASK
-        yield mixed ^ mixed >> 31
-
-
 def stream(device: Device, count: int, write: bool = False) -> list[Request]:
+    """Burst after burst."""
     return [(write, i * device.dram.burst_bytes) for i in range(count)]
 
 
 def scattered(device: Device, count: int, write: bool = False, seed: int = 12345, third_writes: bool = False) -> list[Request]:
     """Every burst at most once; of three, the last is a write where asked for."""
-    found: dict[int, bool] = {}
-    for number in splitmix64(seed):
-        if len(found) == count:
-            break
-        burst = number % device.bursts
-        if burst not in found:
-            found[burst] = (third_writes and len(found) % 3 == 2) or write
-    return [(one, burst * device.dram.burst_bytes) for burst, one in found.items()]
+    numbers = mixed(np.uint64(seed) + np.arange(1, 2 * count + 1, dtype=np.uint64) * STEP)  # twice as many: some come again
+    bursts = list(dict.fromkeys((numbers % np.uint64(device.bursts)).tolist()))[:count]
+    return [((third_writes and i % 3 == 2) or write, burst * device.dram.burst_bytes) for i, burst in enumerate(bursts)]
 
 
 def rows_of_a_bank(device: Device, count: int) -> list[Request]:
+    """A new row of one bank each time."""
     return [(False, device.address(row=i)) for i in range(count)]
 
 
 def rows_of_a_group(device: Device, count: int) -> list[Request]:
+    """A new row each time, bank after bank of one bank group."""
     banks = device.count("bank")
     return [(False, device.address(bank=i % banks, row=i // banks)) for i in range(count)]
 
 
 def rows_of_all_banks(device: Device, count: int) -> list[Request]:
+    """A new row each time, bank group after bank group."""
     groups, banks = device.count("bank_group"), device.count("bank")
     return [(False, device.address(bank_group=i % groups, bank=i // groups % banks, row=i // (groups * banks)))
             for i in range(count)]
 
 
 def columns_of_a_bank(device: Device, count: int, write: bool = False) -> list[Request]:
+    """Columns of a row of one bank, then of the next row."""
     columns = device.count("column")
     return [(write, device.address(column=i % columns, row=i // columns)) for i in range(count)]
 
 
 def columns_over_groups(device: Device, count: int, write: bool = False) -> list[Request]:
+    """Columns of open rows, bank group after bank group."""
     groups, columns = device.count("bank_group"), device.count("column")
     return [(write, device.address(bank_group=i % groups, column=i // groups % columns, row=i // (groups * columns)))
             for i in range(count)]
 
 
 def two_rows_in_turn(device: Device, count: int) -> list[Request]:
+    """Columns of two rows of one bank in turn."""
     columns = device.count("column")
     return [(False, device.address(row=2 * (i // 2 // columns) + i % 2, column=i // 2 % columns)) for i in range(count)]
 
@@ -139,10 +135,12 @@ CASES: dict[str, tuple[Callable[[Device], list[Request]], int, bool]] = {
 
 
 def conflict(device: Device) -> list[Request]:
+    """Hits, and two rows that take each other's place."""
     return [(False, device.address(row=row, column=column)) for row, column in ((0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (0, 3))]
 
 
 def turns(device: Device) -> list[Request]:
+    """Writes, reads, and writes elsewhere."""
     other = 1 % device.count("bank_group")
     return ([(True, device.address(column=i)) for i in range(10)] + [(False, device.address(column=16 + i)) for i in range(6)]
             + [(True, device.address(bank_group=other, column=i)) for i in range(10)])
