@@ -1,0 +1,168 @@
+"""The bank kernels against a replay written from the rules, and against what is known by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from accelsim.machine.sram import Accesses, BankReplay, replay
+from accelsim.plan.placing import Placing
+from accelsim.spec.sram import Arbitration, Banks, Layout, LayoutKind, Ports, parse_layout, parse_ports
+
+from ..sram_brute import Access, replayed
+
+Vectors = Sequence[tuple[int, Sequence[Access]]]
+
+
+def accesses(vectors: Vectors, name: str = "array") -> Accesses:
+    flat = [(number, word, write) for number, (_, own) in enumerate(vectors) for word, write in own]
+    columns = list(zip(*flat, strict=True)) if flat else [(), (), ()]
+    return Accesses(name, np.array([gap for gap, _ in vectors], dtype=np.int64), np.array(columns[0], dtype=np.int64),
+                    np.array(columns[1], dtype=np.int64), np.array(columns[2], dtype=np.bool_))
+
+
+def banks(count: int, ports: str = "1RW", *, grain: int = 1, width: int = 4, fair: bool = False) -> Banks:
+    return Banks(count, width, parse_ports(ports), grain, Arbitration.ROUND_ROBIN if fair else Arbitration.ARRAY_FIRST)
+
+
+vectors = st.lists(st.tuples(st.integers(1, 4), st.lists(st.tuples(st.integers(0, 11), st.booleans()), min_size=1, max_size=7)),
+                   max_size=9)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.integers(1, 5), st.integers(1, 3), st.sampled_from(["1RW", "2RW", "1R1W", "2R1W", "3R2W"]), st.booleans(),
+       st.lists(vectors, min_size=1, max_size=4))
+def test_a_replay_is_that_of_the_rules(count: int, grain: int, ports: str, fair: bool, asked: list[Vectors]) -> None:
+    found = replay(banks(count, ports, grain=grain, fair=fair), [accesses(one) for one in asked])
+    told = replayed(count, grain, parse_ports(ports), asked, round_robin=fair)
+    assert found.cycles == told["cycles"]
+    assert [one.cycles for one in found.requesters] == told["done"]
+    assert [[one.lost_bank, one.lost_port_kind, one.lost_contention] for one in found.requesters] == told["lost"]
+    assert found.reads.tolist() == told["reads"]
+    assert found.writes.tolist() == told["writes"]
+    for one in found.requesters:
+        assert one.cycles == one.cycles_alone + one.lost_bank + one.lost_port_kind + one.lost_contention
+        assert min(one.lost_bank, one.lost_port_kind, one.lost_contention) >= 0
+    assert found.reads.sum() + found.writes.sum() == sum(one.accesses for one in found.requesters)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 4), st.lists(vectors, min_size=2, max_size=3))
+def test_who_comes_first_never_waits(count: int, asked: list[Vectors]) -> None:
+    alone = replay(banks(count), [accesses(asked[0])])
+    beside = replay(banks(count), [accesses(one) for one in asked])
+    assert beside.requesters[0] == alone.requesters[0]
+    assert alone.requesters[0].lost_contention == 0
+
+
+# -- by hand ----------------------------------------------------------------------------------------------------------
+
+
+def column_reads(layout: str, *, rows: int, columns: int, bank: Banks, bits: int = 32) -> BankReplay:
+    """All columns of a tile one after another, a column in a cycle."""
+    placing = Placing(parse_layout(layout), bank, rows, columns, bits)
+    words = [placing.words(np.arange(rows, dtype=np.int64) * columns + column)[0].tolist() for column in range(columns)]
+    return replay(bank, [accesses([(1 if i else 0, [(word, False) for word in own]) for i, own in enumerate(words)])])
+
+
+@pytest.mark.parametrize(("layout", "cycles"), [("row", 32 * 32), ("padded:1", 32), ("swizzled", 32), ("column", 32)])
+def test_a_transpose_in_shared_memory(layout: str, cycles: int) -> None:
+    """32 banks of 4 B, a warp reads a column of 32 x 32 floats: a 32-way conflict, none with a column of padding.
+
+    NVIDIA, CUDA C++ Best Practices Guide, "Shared Memory in Matrix Multiplication (C = A A^T)": a tile of 32 columns has its
+    columns in one bank, one of 33 has not. CUDA C++ Programming Guide, "Shared Memory": 32 banks, successive 32-bit words.
+    """
+    found = column_reads(layout, rows=32, columns=32, bank=banks(32))
+    assert found.cycles == cycles
+    assert found.requesters[0].lost_bank == cycles - 32
+    assert found.requesters[0].accesses == 32 * 32
+
+
+@pytest.mark.parametrize(("stride", "ways"), [(1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (16, 16), (17, 1), (32, 32), (33, 1)])
+def test_strided_words_in_shared_memory(stride: int, ways: int) -> None:
+    """32 threads, words so far apart: gcd(stride, 32) ways (CUDA C++ Programming Guide, "Strided Shared Memory Accesses")."""
+    found = replay(banks(32), [accesses([(0, [(i * stride, False) for i in range(32)])])])
+    assert found.cycles == ways
+
+
+def test_one_word_for_all_is_a_broadcast() -> None:
+    found = replay(banks(32), [accesses([(0, [(5, False)] * 32)])])
+    assert (found.cycles, found.requesters[0].accesses, found.requesters[0].elements) == (1, 1, 32)
+
+
+def test_four_rows_in_four_banks() -> None:
+    """A column of a row-major 4 x 4 tile of words in 4 banks is in one bank: 4 cycles each; two ports, half of that."""
+    assert column_reads("row", rows=4, columns=4, bank=banks(4)).cycles == 16
+    assert column_reads("row", rows=4, columns=4, bank=banks(4, "2RW")).cycles == 8
+    assert column_reads("swizzled", rows=4, columns=4, bank=banks(4)).cycles == 4
+    assert column_reads("blocked:2x2", rows=4, columns=4, bank=banks(4)).cycles == 8  # 2 of a block in its own two banks
+
+
+def test_reads_and_writes_of_one_bank() -> None:
+    """A read and a write of one word: two cycles of one port; one where each kind has its own; writes wait for theirs."""
+    both = [(0, [(0, False), (0, True)])]
+    assert replay(banks(1, "1RW"), [accesses(both)]).requesters[0].lost_bank == 1
+    assert replay(banks(1, "1R1W"), [accesses(both)]).cycles == 1
+    told = replay(banks(1, "3R1W"), [accesses([(0, [(0, True), (1, True), (2, True), (3, True)])])]).requesters[0]
+    assert (told.cycles, told.lost_bank, told.lost_port_kind) == (4, 0, 3)  # four ports would serve all in one cycle
+
+
+def test_the_array_and_the_dma_at_one_bank() -> None:
+    """Ten words each of one bank: the array first has none lost, and the DMA waits; in turns both lose."""
+    asked = [accesses([(int(i > 0), [(0, False)]) for i in range(10)], name) for name in ("array", "dma")]
+    first = replay(banks(1), asked)
+    assert [(one.cycles, one.lost_contention) for one in first.requesters] == [(10, 0), (20, 10)]
+    fair = replay(banks(1, fair=True), asked)
+    assert [(one.cycles, one.lost_contention) for one in fair.requesters] == [(19, 9), (20, 10)]
+
+
+def test_what_hides_in_a_gap_is_not_lost() -> None:
+    """Four accesses of one bank, the next vector four cycles later: nothing is late."""
+    told = replay(banks(1), [accesses([(0, [(i, False) for i in range(4)]), (4, [(0, False)])])]).requesters[0]
+    assert (told.cycles, told.lost_bank) == (5, 0)
+
+
+# -- layouts ----------------------------------------------------------------------------------------------------------
+
+layouts = st.sampled_from(["row", "column", "blocked:2x3", "blocked:4x1", "padded:1", "padded:3", "swizzled"])
+
+
+@settings(max_examples=200, deadline=None)
+@given(layouts, st.integers(1, 9), st.integers(1, 9), st.sampled_from([8, 16, 32, 64]), st.sampled_from([1, 2, 4, 8]),
+       st.sampled_from([1, 2]), st.integers(1, 3))
+def test_no_two_elements_share_their_bits(layout: str, rows: int, columns: int, bits: int, count: int, width: int,
+                                          grain: int) -> None:
+    """Each element has a place of its own, and all lie within the tile's words."""
+    placing = Placing(parse_layout(layout), Banks(count, width, Ports(both=1), grain), rows, columns, bits)
+    first, last = placing.words(np.arange(rows * columns, dtype=np.int64))
+    assert first.min() >= 0
+    assert max(first.max(), last.max()) < placing.size_words
+    fits = max(1, 8 * width // bits)
+    assert np.bincount(first).max() <= fits
+    if bits >= 8 * width:
+        assert len(set(first.tolist())) == rows * columns
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from([2, 4, 8, 16]), st.integers(1, 70), st.integers(1, 3))
+def test_swizzled_rows_and_columns_have_no_conflict(count: int, columns: int, runs: int) -> None:
+    """Words as elements: B rows of a column are in B banks, and so are B aligned words of a row."""
+    placing = Placing(Layout(LayoutKind.SWIZZLED), Banks(count, 4, Ports(both=1)), runs * count, columns, 32)
+    bank = placing.words(np.arange(runs * count * columns, dtype=np.int64))[0].reshape(runs * count, columns) % count
+    for run in range(runs):
+        rows = bank[run * count:(run + 1) * count]
+        assert all(len(set(rows[:, column].tolist())) == count for column in range(columns))
+    for row in bank.tolist():
+        assert all(len(set(row[i:i + count])) == len(row[i:i + count]) for i in range(0, columns, count))
+
+
+def test_one_swizzle_by_hand() -> None:
+    """4 banks, rows of 8 words: P = 8, S = 8, so row i is XORed with i mod 4."""
+    placing = Placing(Layout(LayoutKind.SWIZZLED), Banks(4, 4, Ports(both=1)), 4, 8, 32)
+    words = placing.words(np.arange(32, dtype=np.int64))[0].reshape(4, 8)
+    assert words[:, 0].tolist() == [0, 9, 18, 27]
+    assert words[3].tolist() == [27, 26, 25, 24, 31, 30, 29, 28]
