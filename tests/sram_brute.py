@@ -92,3 +92,75 @@ def replayed(count: int, grain: int, ports: Ports, requesters: Sequence[Sequence
         now += 1
     return {"cycles": now if any(requesters) else 0, "done": [one.done + 1 for one in asking], "lost": lost,
             "reads": [reads[bank] for bank in range(count)], "writes": [writes[bank] for bank in range(count)]}
+
+
+def cached(sets: int, ways: int, line_bytes: int, outstanding: int, lookups: int, hit: int, latency: int,
+           rates: tuple[float | None, float | None], shared: bool, owners: Sequence[int],
+           vectors: Sequence[tuple[int, Sequence[Access]]]) -> dict[str, object]:
+    """A cache access by access. ``owners``: the tensor of each line. Rates divide sixteenths of a cycle evenly."""
+    held: list[OrderedDict[int, bool]] = [OrderedDict() for _ in range(sets)]
+    full: OrderedDict[int, None] = OrderedDict()
+    seen: set[int] = set()
+    come: dict[int, int] = {}
+    told = [Counter[str]() for _ in range(max(owners, default=0) + 1)]
+    flying: list[int] = []
+    taken_at: list[int] = []
+    busy = [0.0, 0.0]
+    now = done = made = in_flight = full_misses = last = 0
+
+    def moves(asked: int, way: int) -> float:
+        port = 0 if shared else way
+        rate = rates[way]
+        busy[port] = max(busy[port], asked) + (0 if rate is None else line_bytes / rate)
+        return busy[port]
+
+    for number, (gap, accesses) in enumerate(vectors):
+        done += gap
+        back = number - outstanding - hit
+        if back >= 0 and taken_at[back] > now:
+            now, made = taken_at[back], 0
+        for line, write in sorted(set(accesses)):
+            if made == lookups:
+                now, made = now + 1, 0
+            own = told[owners[line]]
+            own["writes" if write else "reads"] += 1
+            in_full = line in full
+            full[line] = None
+            full.move_to_end(line)
+            if len(full) > sets * ways:
+                full.popitem(last=False)
+            full_misses += not in_full
+            where = held[line % sets]
+            if line in where:
+                own["hits"] += 1
+                in_flight += come[line] > now + hit
+                where.move_to_end(line)
+            else:
+                if len(flying) >= outstanding and flying[-outstanding] > now:
+                    now, made = flying[-outstanding], 0
+                own["conflict" if in_full else "capacity" if line in seen else "cold"] += 1
+                seen.add(line)
+                come[line] = int(-(-moves(now + hit, 0) // 1)) + latency
+                flying.append(come[line])
+                where[line] = False
+                if len(where) > ways:
+                    victim, dirty = where.popitem(last=False)
+                    if dirty:
+                        told[owners[victim]]["back"] += 1
+                        moves(now + hit, 1)
+            made += 1
+            if write:
+                where[line] = True
+                done = max(done, now)
+            else:
+                done = max(done, now + hit, come[line])
+        taken_at.append(done)
+    last = done + 1
+    for where in held:
+        for line, dirty in where.items():
+            if dirty:
+                told[owners[line]]["flushed"] += 1
+                moves(done + 1, 1)
+    ends = [int(-(-one // 1)) for one in busy]
+    return {"array": last if vectors else 0, "cycles": max(last, *ends, *flying, 0) if vectors else 0, "told": told,
+            "in_flight": in_flight, "full_misses": full_misses}

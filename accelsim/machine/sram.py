@@ -11,27 +11,9 @@ from numpy.typing import NDArray
 from accelsim.kernels import sram_layout as at
 from accelsim.kernels.sram_replay import replay as replay_kernel
 from accelsim.spec.sram import Arbitration, Banks
+from accelsim.spec.sramtrace import Accesses
 
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Accesses:
-    """What one requester asks for, in order. ``gaps``: int64[v], cycles from the start of the vector before (for the first: from
-    cycle 0) to this one's at the least, 1 and more behind the first. ``vectors``: int64[n], the vector of each access, ascending.
-    ``words``: int64[n]. ``writes``: bool[n]. Each vector has an access.
-    """
-
-    name: str
-    gaps: Ints
-    vectors: Ints
-    words: Ints
-    writes: NDArray[np.bool_]
-
-    @property
-    def cycles(self) -> int:
-        """Cycles without a conflict: each vector is served in its first."""
-        return int(self.gaps.sum()) + 1 if len(self.gaps) else 0
 
 
 @dataclass(frozen=True)

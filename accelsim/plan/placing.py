@@ -59,13 +59,18 @@ class Placing:
         elements = -(-self.rows // high) * high * -(-self.columns // wide) * wide if blocked else self.rows * self.columns
         return -(-elements * self.bits // self.word_bits)
 
-    def words(self, places: Ints) -> tuple[Ints, Ints]:
-        """The first and the last word of each element, int64[n]; ``places``: row-major in the tile."""
+    @property
+    def words_each(self) -> int:
+        """Words that an element lies in at the most."""
+        aligned = max(self.bits, self.word_bits) % min(self.bits, self.word_bits) == 0
+        return (self.bits - 1) // self.word_bits + (1 if aligned else 2)
+
+    def words(self, places: Ints) -> Ints:
+        """The words that each element lies in, int64[n, words_each], some more than once; ``places``: row-major in the tile."""
         first = self._bits(places)
-        ends = first // self.word_bits, (first + self.bits - 1) // self.word_bits
-        if self.layout.kind is LayoutKind.SWIZZLED:
-            return self._swizzled(ends[0]), self._swizzled(ends[1])
-        return ends
+        last = (first + self.bits - 1) // self.word_bits
+        words = np.minimum(first[:, None] // self.word_bits + np.arange(self.words_each), last[:, None])
+        return self._swizzled(words) if self.layout.kind is LayoutKind.SWIZZLED else words
 
     def _bits(self, places: Ints) -> Ints:
         row, column = places // self.columns, places % self.columns

@@ -1,0 +1,283 @@
+"""All accesses that a mapping makes to one memory while the array works on one tile: the array's, and the DMA's beside it.
+
+The array is one requester: it runs in lockstep, so what it asks for in a cycle is one vector, and a vector that takes longer
+holds all of it up. The DMA fills the slots of the next tiles and drains the one before, each its own requester.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+from math import ceil, floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accelsim.errors import DoesNotFit, Fault, LimitExceeded, SpecError
+from accelsim.plan.edges import Lanes, Tile, lanes
+from accelsim.plan.passes import Load, Pass, fresh, moved_in, moved_out, passes, positions
+from accelsim.plan.placing import Placing
+from accelsim.spec.case import Case
+from accelsim.spec.chip import Access, Memory
+from accelsim.spec.operator import Role, Tensor
+from accelsim.spec.sram import Banks, Edge, Layout
+from accelsim.spec.sramtrace import Accesses, in_order
+
+Ints = NDArray[np.int64]
+MOST_ELEMENTS = 20_000_000
+
+
+@dataclass(frozen=True)
+class Place:
+    """A tensor in the memory: where its slots begin, the tile in use and the one to come (None: none, or the same)."""
+
+    tensor: Tensor
+    bits: int
+    slots: int
+    slot_words: int
+    first_word: int
+    tile: Tile
+    coming: Tile | None
+    gone: Tile | None
+
+
+@dataclass(frozen=True)
+class TileAccess:
+    """The trace of a tile. ``requesters``: array, fill, drain; those without anything to do left out. ``passes`` of
+    ``all_passes``. ``cycles``: of the array alone. ``read``, ``written``: elements by tensor that the array asks for.
+    """
+
+    requesters: tuple[Accesses, ...]
+    places: tuple[Place, ...]
+    step: int
+    passes: int
+    all_passes: int
+    cycles: int
+    read: dict[str, int]
+    written: dict[str, int]
+
+
+class _Asked:
+    """What the array asks for, in pieces."""
+
+    def __init__(self) -> None:
+        self.cycles: list[Ints] = []
+        self.words: list[Ints] = []
+        self.writes: list[NDArray[np.bool_]] = []
+        self.count = 0
+        self.read: dict[str, int] = {}
+        self.written: dict[str, int] = {}
+
+    def add(self, place: Place, placing: Placing, cycles: Ints, places: Ints, *, write: bool) -> None:
+        """Elements of a tensor's present tile, each in its cycle; those that are none (-1) left out."""
+        there = places.ravel() >= 0
+        words = placing.words(places.ravel()[there]) + place.first_word
+        self.cycles.append(np.repeat(np.broadcast_to(cycles, places.shape).ravel()[there], words.shape[1]))
+        self.words.append(words.ravel())
+        self.writes.append(np.full(words.size, write))
+        told = self.written if write else self.read
+        told[place.tensor.name] = told.get(place.tensor.name, 0) + int(there.sum())
+        self.count += words.size
+        if self.count > MOST_ELEMENTS:
+            raise LimitExceeded(f"more than {MOST_ELEMENTS:,} accesses of the array; replay fewer passes (--passes)")
+
+    def trace(self) -> Accesses:
+        """All of it in order."""
+        empty: Ints = np.zeros(0, dtype=np.int64)
+        return in_order("array", np.concatenate([*self.cycles, empty]), np.concatenate([*self.words, empty]),
+                        np.concatenate([*self.writes, empty.astype(np.bool_)]))
+
+
+def served(case: Case, entry: int, memory: Memory) -> list[Tensor]:
+    """The tensors that a memory of an entry holds and that the array takes from it, or gives to it."""
+    found = []
+    for tensor in case.operator.tensors:
+        feed: int | None = case.feeding(tensor.name)
+        if feed == case.array_entry:
+            feed = case.parent(feed, tensor.name)
+        if feed == entry and case.memory(entry, tensor) is memory:
+            found.append(tensor)
+    return found
+
+
+def tile_access(case: Case, entry: int, memory: Memory, banks: Banks, layout: Layout, *, step: int | None = None,
+                most_passes: int = 64, edge: Edge = Edge.REGISTERS) -> TileAccess:
+    """The accesses to a memory in one step of its level, of its first instance.
+
+    ``step``: which, None for the second where there is one (the first reads no partial sums and drains nothing).
+    ``most_passes``: the trace ends after so many passes of the array. Raises SpecError where there is no such step, or a bank
+    cannot be written; DoesNotFit where the layout takes more than the memory has; LimitExceeded beyond ``MOST_ELEMENTS``.
+    """
+    steps, number = _steps(case, entry, 1 if step is None else step, asked=step is not None)
+    before, now, after = steps
+    places = _places(case, entry, memory, banks, layout, before, now, after)
+    own = {one.tensor.name: (one, _placing(one.tile, one, banks, layout)) for one in places}
+    asked = _Asked()
+    run, end = 0, 0
+    for one in passes(case, entry, now):
+        if run == most_passes and one.iterations:
+            break
+        run += bool(one.iterations)
+        for tensor in served(case, entry, memory):
+            _array(case, entry, one, *own[tensor.name], asked, edge)
+        end = max(end, one.start + one.hold + case.chip.array.skew_cycles)
+    array = asked.trace()
+    cycles = max(end, array.cycles)
+    if banks.ports.writes + banks.ports.both == 0 and (asked.written or any(one.coming for one in places)):
+        raise SpecError([Fault("--ports", 0, 0, "", f"{banks.ports} serves no writes, and {memory.name} is written to",
+                               "1RW, 1R1W and so on")])
+    requesters = [array, _dma(case, entry, places, banks, layout, Access.FILL, cycles),
+                  _dma(case, entry, places, banks, layout, Access.DRAIN, cycles)]
+    return TileAccess(tuple(one for one in requesters if len(one.gaps)), tuple(places), number, run, _count(case, entry, now),
+                      cycles, asked.read, asked.written)
+
+
+def _steps(case: Case, entry: int, step: int, *, asked: bool) -> tuple[tuple[list[int] | None, list[int], list[int] | None], int]:
+    """Positions of the step before, the step, the step after."""
+    loops = case.nest.temporal_above(entry)
+    base = [0] * len(case.nest.lines)
+    found = list(islice(positions(case, loops, base), max(0, step - 1), step + 2))
+    if step == 0:
+        return (None, found[0], found[1] if len(found) > 1 else None), 0
+    if len(found) < 2:
+        if asked:
+            raise SpecError([Fault("--step", 0, 0, "", f"{case.chip.names[entry]} has no step {step:,}", "0 and up to its last")])
+        return (None, found[0], None), 0
+    return (found[0], found[1], found[2] if len(found) > 2 else None), step
+
+
+def _count(case: Case, entry: int, at: Sequence[int]) -> int:
+    """Passes of a tile: along each line those that start before the edge."""
+    found = 1
+    for number, line in enumerate(case.nest.lines):
+        starts = [at[number]]
+        for loop in case.nest.loops:
+            if loop.axis is None and entry <= loop.entry < case.array_entry and loop.line == number:
+                starts = [start + i * loop.stride for start in starts for i in range(loop.bound)
+                          if start + i * loop.stride < line.extent]
+        found *= len(starts)
+    return found
+
+
+def _placing(tile: Tile, place: Place, banks: Banks, layout: Layout) -> Placing:
+    return Placing(layout, banks, tile.rows, tile.columns, place.bits)
+
+
+def _places(case: Case, entry: int, memory: Memory, banks: Banks, layout: Layout, before: list[int] | None, now: list[int],
+            after: list[int] | None) -> list[Place]:
+    """The tensors of a memory one behind the other, all slots of each."""
+    found: list[Place] = []
+    first = 0
+    for tensor in case.operator.tensors:
+        if entry not in case.paths[tensor.name] or case.memory(entry, tensor) is not memory:
+            continue
+        home = entry == case.paths[tensor.name][0]
+        tile, coming, gone = (None if at is None else Tile(case, entry, tensor, at, whole=home) for at in (now, after, before))
+        assert tile is not None
+        bits = case.held_type(entry, tensor).bits
+        size = max(Placing(layout, banks, one.rows, one.columns, bits).size_words for one in (tile, coming, gone) if one)
+        words = max(size, ceil(Fraction(case.slot_bytes(entry, tensor), banks.width_bytes)))
+        slots = case.slot_count(entry, tensor)
+        moves = not home and slots > 1
+        comes = tensor.role is not Role.OUTPUT or (after is not None and _comes_back(case, entry, tensor, after))
+        found.append(Place(tensor, bits, slots, words, first, tile,
+                           coming if coming and moves and comes and not coming.same(tile) else None,
+                           gone if gone and moves and tensor.role is Role.OUTPUT and not gone.same(tile) else None))
+        first += slots * words
+    if memory.capacity_bytes is not None and first * banks.width_bytes > memory.capacity_bytes:
+        raise DoesNotFit([Fault(memory.name, 0, 0, "", f"tiles laid out {layout} take {first * banks.width_bytes:,} of "
+                                f"{memory.capacity_bytes:,} B", "a layout that pads less, or smaller tiles")])
+    return found
+
+
+def _comes_back(case: Case, entry: int, tensor: Tensor, position: Sequence[int]) -> bool:
+    """Whether the output tile of a step is filled with partial sums before."""
+    parent = case.parent(entry, tensor.name)
+    memory = None if parent is None else case.memory(parent, tensor)
+    return memory is not None and not memory.accumulate and not fresh(case, position)
+
+
+def _array(case: Case, entry: int, one: Pass, place: Place, placing: Placing, asked: _Asked, edge: Edge) -> None:
+    """What a pass asks for of one tensor."""
+    tensor = place.tensor
+    output = tensor.role is Role.OUTPUT
+    if case.feeding(tensor.name) == case.array_entry:
+        for moves, words, write in ((one.loads, moved_in(case, tensor), False), (one.drains, moved_out(case, tensor), True)):
+            for move in moves:
+                if move.tensor is tensor:
+                    _stationary(case, entry, move, words, place, placing, asked, write=write)
+        return
+    if not one.iterations:
+        return
+    own = lanes(case, entry, tensor, stationary=False)
+    at: Ints = np.array(one.position, dtype=np.int64) + np.array(one.iterations, dtype=np.int64)
+    starts: Ints = one.start + np.arange(len(at), dtype=np.int64)[:, None] * case.interval_cycles
+    skewed = edge is Edge.SKEWED
+    places = place.tile.places(at, own)
+    enter = starts + (own.enter if skewed else np.zeros_like(own.enter))
+    if not output:
+        asked.add(place, placing, enter, places, write=False)
+        return
+    memory = case.memory(entry, tensor)
+    if memory is not None and not memory.accumulate:
+        again: NDArray[np.bool_] = np.array([not fresh(case, position) for position in at.tolist()])
+        asked.add(place, placing, enter, np.where(again[:, None], places, -1), write=False)
+    array = case.chip.array
+    leave = own.leave + array.depth_cycles if skewed else np.full_like(own.leave, array.skew_cycles)
+    asked.add(place, placing, starts + leave, places, write=True)
+
+
+def _stationary(case: Case, entry: int, move: Load, words: Fraction | None, place: Place, placing: Placing, asked: _Asked, *,
+                write: bool) -> None:
+    """A tile into the registers or out of them, row by row."""
+    own: Lanes = lanes(case, entry, place.tensor, stationary=True)
+    places = place.tile.places(np.array([move.position], dtype=np.int64), own)
+    after = own.order * 0 if words is None else own.order * words.denominator // words.numerator
+    asked.add(place, placing, (move.start + after)[None, :], places, write=write)
+
+
+def _dma(case: Case, entry: int, places: Sequence[Place], banks: Banks, layout: Layout, access: Access, until: int) -> Accesses:
+    """What the DMA writes of the next tiles, or reads of the ones before, in the order of their elements, until the array ends."""
+    cycles: list[Ints] = []
+    words: list[Ints] = []
+    now, last = 0, -1
+    for place in places:
+        tile = place.coming if access is Access.FILL else place.gone
+        if tile is None:
+            continue
+        each, gap = _burst(case, entry, place, banks, access)
+        moved = tile.without(place.tile if access is Access.FILL and place.tensor.role is not Role.OUTPUT else None)
+        own = _placing(tile, place, banks, layout).words(moved) + place.first_word + place.slot_words
+        begins = now + np.arange(len(moved), dtype=np.int64) // each * gap
+        kept = begins < until
+        cycles.append(np.repeat(begins[kept], own.shape[1]))
+        words.append(own[kept].ravel())
+        last = int(begins[-1]) if len(begins) else last
+        now = last + gap
+    empty: Ints = np.zeros(0, dtype=np.int64)
+    found = np.concatenate([*words, empty])
+    return in_order(access.value, np.concatenate([*cycles, empty]), found, np.full(len(found), access is Access.FILL))
+
+
+def _burst(case: Case, entry: int, place: Place, banks: Banks, access: Access) -> tuple[int, int]:
+    """(elements, cycles) of one vector of the DMA: what the slowest port or link between passes, a word of a bank at the least;
+    a word of every bank in a cycle where nothing is limited.
+    """
+    tensor = place.tensor
+    parent = case.parent(entry, tensor.name)
+    assert parent is not None, "a home moves nothing"
+    rates = [case.chip.link_rate(link) for link in case.chip.links_between(case.chip.names[parent], case.chip.names[entry], access,
+                                                                          tensor)]
+    for memory in (case.memory(parent, tensor), case.memory(entry, tensor)):
+        port = None if memory is None else memory.port(access, tensor)
+        rates.append(None if port is None else port.rate)
+    limited = [rate for rate in rates if rate is not None]
+    if not limited:
+        return max(1, banks.count * banks.width_bytes * 8 // place.bits), 1
+    size = max(banks.width_bytes, floor(min(limited)))
+    each = max(1, size * 8 // place.bits)
+    return each, max(1, ceil(Fraction(each * place.bits, 8) / min(limited)))
+
+
