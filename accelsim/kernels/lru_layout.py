@@ -14,11 +14,11 @@ TICKS = 16
  # what changes
  CURSOR, LOOKED, MISSED, FILL_FREE, BACK_FREE, VECTOR, CONSUMED, LATEST, IN_FLIGHT, FULL_MISSES,
  B_TENSOR, B_RING, B_QUEUE, B_SET, B_LINE, B_FULL, B_FULL_SET, HEAD) = range(29)
-"""``LOOKUPS`` in a cycle; ``HIT_CYCLES`` from a lookup to the data of a hit; ``MISSES`` in flight at a time; ``AHEAD``: vectors that
-lookups may be ahead of the array; ``LATENCY`` of the level beyond; ticks that a line takes its port, inward and outward;
-``SHARED``: both are one port. ``CURSOR``: the cycle of the next lookup, ``LOOKED``: lookups made in it; ``MISSED``: misses so far;
-when the ports are free (ticks); ``VECTOR``: the next, ``CONSUMED``: when the one before was taken; ``LATEST``: when the last line
-comes; ``IN_FLIGHT``: accesses that found their line on its way; ``FULL_MISSES``: of a fully associative cache of the same size.
+"""``LOOKUPS`` in a cycle; ``HIT_CYCLES`` from a lookup to the data of a hit; ``MISSES`` in flight at a time; ``AHEAD``: vectors
+that lookups may be ahead of the array; ``LATENCY`` of the level beyond; ticks that a line takes its port, inward and outward;
+``SHARED``: both are one port. ``CURSOR``: the cycle of the next lookup, ``LOOKED``: lookups made in it; ``MISSED``: misses so
+far; when the ports are free (ticks); ``VECTOR``: the next, ``CONSUMED``: when the one before was taken; ``LATEST``: when the
+last line comes; ``IN_FLIGHT``: accesses that found their line on its way; ``FULL_MISSES``: of a fully associative cache of the same size.
 """
 
 # -- records ----------------------------------------------------------------------------------------------------------

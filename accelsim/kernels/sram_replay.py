@@ -23,7 +23,6 @@ from accelsim.kernels.sram_layout import (
     K_USED_WRITE,
     K_WANT_READ,
     K_WANT_WRITE,
-    K_WRITES,
     NEVER,
     NOW,
     R_ACCESS,

@@ -91,17 +91,7 @@ class Tile:
                 found = images[number].at(position)
                 self.indices.append(found.low + np.array([i for i in range(found.bits.bit_length()) if found.bits >> i & 1],
                                                          dtype=np.int64))
-        self.counts = [len(own) for own in self.indices]
-
-    @property
-    def rows(self) -> int:
-        """Rows: all axes but the last, one inside the other."""
-        return prod(self.counts[:-1])
-
-    @property
-    def columns(self) -> int:
-        """Columns: the last axis."""
-        return self.counts[-1] if self.counts else 1
+        self.counts = tuple(len(own) for own in self.indices)
 
     @property
     def elements(self) -> int:
@@ -122,7 +112,9 @@ class Tile:
                 divisor = prod(member.count for member in line.members[place + 1:])
                 count, unit = line.members[place].count, line.members[place].unit
             table.append((plain, -1 if flat is None else flat, divisor, count, unit, self.case.operator.dims[dim]))
-        axes, terms, ranks = [], [], []
+        axes: list[tuple[int, ...]] = []
+        terms: list[tuple[int, int]] = []
+        ranks: list[Ints] = []
         begins = 0
         for number, axis in enumerate(self.tensor.axes):
             axes.append((len(terms), len(axis.form.terms), axis.form.offset, axis.extent, begins, prod(self.counts[number + 1:])))

@@ -13,12 +13,16 @@ from fractions import Fraction
 from itertools import product
 from math import ceil
 
+import numpy as np
+from numpy.typing import NDArray
+
 from accelsim.plan.images import IndexSet, TensorImage
 from accelsim.spec.case import Case
 from accelsim.spec.chip import ArrayModel
 from accelsim.spec.nest import NestLoop
 from accelsim.spec.operator import Role, Tensor
 
+Ints = NDArray[np.int64]
 Position = list[int]
 
 
@@ -33,14 +37,14 @@ class Load:
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass of the array: positions along the lines, cycles of its start and until the next may begin, its iterations' offsets
-    along the lines, and what its stationary tiles move.
+    """One pass of the array: positions along the lines, cycles of its start and until the next may begin, the offsets of its
+    iterations along the lines (int64[n, lines]; none: nothing but tiles that leave), and what its stationary tiles move.
     """
 
     position: Position
     start: int
     hold: int
-    iterations: list[Position]
+    iterations: Ints
     loads: tuple[Load, ...] = ()
     drains: tuple[Load, ...] = ()
 
@@ -103,23 +107,27 @@ def _cycles(case: Case, words: Fraction | None, tile: Sequence[IndexSet]) -> int
     return ceil(count / words)
 
 
+def reduction_lines(case: Case) -> list[int]:
+    """The lines that are summed over."""
+    reduced = case.operator.reduction_dims
+    return [number for number, line in enumerate(case.nest.lines) if set(line.dims) & reduced]
+
+
 def fresh(case: Case, position: Sequence[int]) -> bool:
     """Whether the outputs at a position (of the first instance) have not been added to before."""
-    reduced = case.operator.reduction_dims
-    return all(position[line] == 0 for line, own in enumerate(case.nest.lines) if set(own.dims) & reduced)
+    return all(position[line] == 0 for line in reduction_lines(case))
 
 
 def passes(case: Case, entry: int, at: Sequence[int]) -> Iterator[Pass]:
     """The passes of one tile of an entry, whose positions along the lines are ``at``."""
     loops = [loop for loop in case.nest.loops if loop.axis is None and entry <= loop.entry < case.array_entry]
-    own = [loop for loop in case.nest.own(case.array_entry) if loop.axis is None]
+    within = _Iterations(case)
     latency = case.chip.array.skew_cycles
     held = [_registers(case, tensor) for tensor in case.operator.tensors if case.array_entry in case.paths[tensor.name][1:]]
     free = loading = draining = 0
     leaving: list[Load] = []
     for position in positions(case, loops, at):
-        iterations = [[place - start for place, start in zip(one, position, strict=True)]
-                      for one in positions(case, own, position)]
+        iterations = within.at(position)
         hold = len(iterations) * case.interval_cycles
         loads, start = [], free
         for one in held:
@@ -151,7 +159,43 @@ def passes(case: Case, entry: int, at: Sequence[int]) -> Iterator[Pass]:
         if one.tensor.role is Role.OUTPUT and one.held is not None:
             rest.append(Load(one.tensor, one.position, max(one.until + latency, draining)))
     if rest:
-        yield Pass(rest[0].position, free, 0, [], (), tuple(rest))
+        yield Pass(rest[0].position, free, 0, within.none, (), tuple(rest))
+
+
+def together(found: Iterator[Pass], most: int) -> Iterator[list[Pass]]:
+    """Passes in groups of about so many iterations."""
+    group: list[Pass] = []
+    count = 0
+    for one in found:
+        group.append(one)
+        count += len(one.iterations)
+        if count >= most:
+            yield group
+            group, count = [], 0
+    if group:
+        yield group
+
+
+class _Iterations:
+    """Offsets of the iterations of the array's own loops, which differ with how far it is to an edge alone."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._loops = [loop for loop in case.nest.own(case.array_entry) if loop.axis is None]
+        lines = range(len(case.nest.lines))
+        self._reach = [1 + sum((loop.bound - 1) * loop.stride for loop in self._loops if loop.line == line) for line in lines]
+        self._made: dict[tuple[int, ...], Ints] = {}
+        self.none: Ints = np.zeros((0, len(lines)), dtype=np.int64)
+
+    def at(self, position: Position) -> Ints:
+        """int64[n, lines] of the pass at a position."""
+        key = tuple([min(line.extent - place, reach)
+                     for line, place, reach in zip(self._case.nest.lines, position, self._reach, strict=True)])
+        found = self._made.get(key)
+        if found is None:
+            made: Ints = np.array(list(positions(self._case, self._loops, position)), dtype=np.int64)
+            found = self._made[key] = made - np.array(position, dtype=np.int64)
+        return found
 
 
 def _registers(case: Case, tensor: Tensor) -> _Registers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,11 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Placing:
-    """A layout for tiles of ``rows`` x ``columns`` elements of ``bits`` each; words are counted from the tile's first.
+    """A layout for a tile of ``counts`` elements along its axes, of ``bits`` each; words are counted from the tile's first.
 
-    Row, column, blocked: elements stand close, in the order of the layout; blocks are row-major, and so are their elements;
-    those at the edge are whole. Padded: each row begins with a word and has so many words more. Swizzled: with words counted
+    Row, column, blocked: elements stand close, in the order of the layout: the last axis fastest, the first axis fastest, or
+    blocks of rows and columns (rows run along the last axis) that are row-major, and so are their elements; those at the edge
+    are whole. Padded: each row begins with a word and has so many words more. Swizzled: with words counted
     in grains (the words of one bank in a row), rows are P grains apart, their length rounded up to a power of two below the
     number of banks B, else to a multiple of B; grain g then stands in place of g XOR (floor(g / S) mod B), S the larger of B
     and the largest power of two that divides P. That is one to one within each B grains; an aligned B grains of a row lie in B
@@ -26,9 +28,18 @@ class Placing:
 
     layout: Layout
     banks: Banks
-    rows: int
-    columns: int
+    counts: tuple[int, ...]
     bits: int
+
+    @property
+    def columns(self) -> int:
+        """Elements of a row."""
+        return self.counts[-1] if self.counts else 1
+
+    @property
+    def rows(self) -> int:
+        """Rows: all axes but the last."""
+        return prod(self.counts[:-1])
 
     @property
     def word_bits(self) -> int:
@@ -73,12 +84,12 @@ class Placing:
         return self._swizzled(words) if self.layout.kind is LayoutKind.SWIZZLED else words
 
     def _bits(self, places: Ints) -> Ints:
-        row, column = places // self.columns, places % self.columns
         kind = self.layout.kind
         if kind is LayoutKind.ROW:
             return places * self.bits
         if kind is LayoutKind.COLUMN:
-            return (column * self.rows + row) * self.bits
+            return self._first_fastest(places) * self.bits
+        row, column = places // self.columns, places % self.columns
         if kind is LayoutKind.BLOCKED:
             high, wide = self.layout.block
             block = row // high * -(-self.columns // wide) + column // wide
@@ -86,6 +97,13 @@ class Placing:
         grains = self.pitch_grains * self.banks.grain_words
         pitch = grains if kind is LayoutKind.SWIZZLED else self.row_words + self.layout.pad_words
         return row * pitch * self.word_bits + column * self.bits
+
+    def _first_fastest(self, places: Ints) -> Ints:
+        found, rest, stride = np.zeros_like(places), places, self.rows * self.columns
+        for count in reversed(self.counts):
+            stride //= count
+            found, rest = found + rest % count * stride, rest // count
+        return found
 
     def _swizzled(self, words: Ints) -> Ints:
         grain, count, pitch = words // self.banks.grain_words, self.banks.count, self.pitch_grains

@@ -6,7 +6,7 @@ holds all of it up. The DMA fills the slots of the next tiles and drains the one
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.errors import DoesNotFit, Fault, LimitExceeded, SpecError
-from accelsim.plan.edges import Lanes, Tile, lanes
-from accelsim.plan.passes import Load, Pass, fresh, moved_in, moved_out, passes, positions
+from accelsim.plan.demands import Asker, Demand, served
+from accelsim.plan.edges import Tile
+from accelsim.plan.passes import fresh, passes, positions, together
 from accelsim.plan.placing import Placing
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access, Memory
@@ -27,6 +28,7 @@ from accelsim.spec.sramtrace import Accesses, in_order
 
 Ints = NDArray[np.int64]
 MOST_ELEMENTS = 20_000_000
+_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Place:
     """A tensor in the memory: where its slots begin, the tile in use and the one to come (None: none, or the same)."""
 
     tensor: Tensor
+    layout: Layout
     bits: int
     slots: int
     slot_words: int
@@ -70,14 +73,14 @@ class _Asked:
         self.read: dict[str, int] = {}
         self.written: dict[str, int] = {}
 
-    def add(self, place: Place, placing: Placing, cycles: Ints, places: Ints, *, write: bool) -> None:
-        """Elements of a tensor's present tile, each in its cycle; those that are none (-1) left out."""
-        there = places.ravel() >= 0
-        words = placing.words(places.ravel()[there]) + place.first_word
-        self.cycles.append(np.repeat(np.broadcast_to(cycles, places.shape).ravel()[there], words.shape[1]))
+    def add(self, place: Place, placing: Placing, asked: Demand) -> None:
+        """Elements of a tensor's present tile, each in its cycle."""
+        there = asked.places.ravel() >= 0
+        words = placing.words(asked.places.ravel()[there]) + place.first_word
+        self.cycles.append(np.repeat(np.broadcast_to(asked.cycles, asked.places.shape).ravel()[there], words.shape[1]))
         self.words.append(words.ravel())
-        self.writes.append(np.full(words.size, write))
-        told = self.written if write else self.read
+        self.writes.append(np.full(words.size, asked.write))
+        told = self.written if asked.write else self.read
         told[place.tensor.name] = told.get(place.tensor.name, 0) + int(there.sum())
         self.count += words.size
         if self.count > MOST_ELEMENTS:
@@ -90,19 +93,7 @@ class _Asked:
                         np.concatenate([*self.writes, empty.astype(np.bool_)]))
 
 
-def served(case: Case, entry: int, memory: Memory) -> list[Tensor]:
-    """The tensors that a memory of an entry holds and that the array takes from it, or gives to it."""
-    found = []
-    for tensor in case.operator.tensors:
-        feed: int | None = case.feeding(tensor.name)
-        if feed == case.array_entry:
-            feed = case.parent(feed, tensor.name)
-        if feed == entry and case.memory(entry, tensor) is memory:
-            found.append(tensor)
-    return found
-
-
-def tile_access(case: Case, entry: int, memory: Memory, banks: Banks, layout: Layout, *, step: int | None = None,
+def tile_access(case: Case, entry: int, memory: Memory, banks: Banks, layouts: Mapping[str, Layout], *, step: int | None = None,
                 most_passes: int = 64, edge: Edge = Edge.REGISTERS) -> TileAccess:
     """The accesses to a memory in one step of its level, of its first instance.
 
@@ -112,25 +103,28 @@ def tile_access(case: Case, entry: int, memory: Memory, banks: Banks, layout: La
     """
     steps, number = _steps(case, entry, 1 if step is None else step, asked=step is not None)
     before, now, after = steps
-    places = _places(case, entry, memory, banks, layout, before, now, after)
-    own = {one.tensor.name: (one, _placing(one.tile, one, banks, layout)) for one in places}
+    places = _places(case, entry, memory, banks, layouts, before, now, after)
+    own = [(one, _placing(one.tile, one, banks), Asker(case, entry, one.tensor, one.tile, edge)) for one in places
+           if one.tensor in served(case, entry, memory)]
     asked = _Asked()
     run, end = 0, 0
-    for one in passes(case, entry, now):
-        if run == most_passes and one.iterations:
-            break
-        run += bool(one.iterations)
-        for tensor in served(case, entry, memory):
-            _array(case, entry, one, *own[tensor.name], asked, edge)
-        end = max(end, one.start + one.hold + case.chip.array.skew_cycles)
+    count = _count(case, entry, now)
+    # what leaves the registers last is told by one more, without iterations
+    replayed = islice(passes(case, entry, now), most_passes + (count <= most_passes))
+    for group in together(replayed, _AT_ONCE):
+        for place, placing, asker in own:
+            for demand in asker.of(group):
+                asked.add(place, placing, demand)
+        run += sum(len(one.iterations) > 0 for one in group)
+        end = max(end, *(one.start + one.hold + case.chip.array.skew_cycles for one in group))
     array = asked.trace()
     cycles = max(end, array.cycles)
     if banks.ports.writes + banks.ports.both == 0 and (asked.written or any(one.coming for one in places)):
         raise SpecError([Fault("--ports", 0, 0, "", f"{banks.ports} serves no writes, and {memory.name} is written to",
                                "1RW, 1R1W and so on")])
-    requesters = [array, _dma(case, entry, places, banks, layout, Access.FILL, cycles),
-                  _dma(case, entry, places, banks, layout, Access.DRAIN, cycles)]
-    return TileAccess(tuple(one for one in requesters if len(one.gaps)), tuple(places), number, run, _count(case, entry, now),
+    requesters = [array, _dma(case, entry, places, banks, Access.FILL, cycles),
+                  _dma(case, entry, places, banks, Access.DRAIN, cycles)]
+    return TileAccess(tuple(one for one in requesters if len(one.gaps)), tuple(places), number, run, count,
                       cycles, asked.read, asked.written)
 
 
@@ -143,7 +137,7 @@ def _steps(case: Case, entry: int, step: int, *, asked: bool) -> tuple[tuple[lis
         return (None, found[0], found[1] if len(found) > 1 else None), 0
     if len(found) < 2:
         if asked:
-            raise SpecError([Fault("--step", 0, 0, "", f"{case.chip.names[entry]} has no step {step:,}", "0 and up to its last")])
+            raise SpecError([Fault("--step", 0, 0, "", f"{case.chip.names[entry]} has no step {step:,}", "0 up to its last")])
         return (None, found[0], None), 0
     return (found[0], found[1], found[2] if len(found) > 2 else None), step
 
@@ -161,12 +155,12 @@ def _count(case: Case, entry: int, at: Sequence[int]) -> int:
     return found
 
 
-def _placing(tile: Tile, place: Place, banks: Banks, layout: Layout) -> Placing:
-    return Placing(layout, banks, tile.rows, tile.columns, place.bits)
+def _placing(tile: Tile, place: Place, banks: Banks) -> Placing:
+    return Placing(place.layout, banks, tile.counts, place.bits)
 
 
-def _places(case: Case, entry: int, memory: Memory, banks: Banks, layout: Layout, before: list[int] | None, now: list[int],
-            after: list[int] | None) -> list[Place]:
+def _places(case: Case, entry: int, memory: Memory, banks: Banks, layouts: Mapping[str, Layout], before: list[int] | None,
+            now: list[int], after: list[int] | None) -> list[Place]:
     """The tensors of a memory one behind the other, all slots of each."""
     found: list[Place] = []
     first = 0
@@ -177,18 +171,21 @@ def _places(case: Case, entry: int, memory: Memory, banks: Banks, layout: Layout
         tile, coming, gone = (None if at is None else Tile(case, entry, tensor, at, whole=home) for at in (now, after, before))
         assert tile is not None
         bits = case.held_type(entry, tensor).bits
-        size = max(Placing(layout, banks, one.rows, one.columns, bits).size_words for one in (tile, coming, gone) if one)
+        layout = layouts.get(tensor.name, layouts[""])
+        size = max(Placing(layout, banks, one.counts, bits).size_words for one in (tile, coming, gone) if one)
         words = max(size, ceil(Fraction(case.slot_bytes(entry, tensor), banks.width_bytes)))
         slots = case.slot_count(entry, tensor)
         moves = not home and slots > 1
         comes = tensor.role is not Role.OUTPUT or (after is not None and _comes_back(case, entry, tensor, after))
-        found.append(Place(tensor, bits, slots, words, first, tile,
+        found.append(Place(tensor, layout, bits, slots, words, first, tile,
                            coming if coming and moves and comes and not coming.same(tile) else None,
                            gone if gone and moves and tensor.role is Role.OUTPUT and not gone.same(tile) else None))
         first += slots * words
     if memory.capacity_bytes is not None and first * banks.width_bytes > memory.capacity_bytes:
-        raise DoesNotFit([Fault(memory.name, 0, 0, "", f"tiles laid out {layout} take {first * banks.width_bytes:,} of "
-                                f"{memory.capacity_bytes:,} B", "a layout that pads less, or smaller tiles")])
+        told = ", ".join(f"{one.slots} x {one.tensor.name} {one.layout}" for one in found)
+        told += f" take {first * banks.width_bytes:,} of {memory.capacity_bytes:,} B"
+        raise DoesNotFit([Fault(memory.name, 0, 0, "", told,
+                                "a layout that pads less, or smaller tiles")])
     return found
 
 
@@ -199,47 +196,8 @@ def _comes_back(case: Case, entry: int, tensor: Tensor, position: Sequence[int])
     return memory is not None and not memory.accumulate and not fresh(case, position)
 
 
-def _array(case: Case, entry: int, one: Pass, place: Place, placing: Placing, asked: _Asked, edge: Edge) -> None:
-    """What a pass asks for of one tensor."""
-    tensor = place.tensor
-    output = tensor.role is Role.OUTPUT
-    if case.feeding(tensor.name) == case.array_entry:
-        for moves, words, write in ((one.loads, moved_in(case, tensor), False), (one.drains, moved_out(case, tensor), True)):
-            for move in moves:
-                if move.tensor is tensor:
-                    _stationary(case, entry, move, words, place, placing, asked, write=write)
-        return
-    if not one.iterations:
-        return
-    own = lanes(case, entry, tensor, stationary=False)
-    at: Ints = np.array(one.position, dtype=np.int64) + np.array(one.iterations, dtype=np.int64)
-    starts: Ints = one.start + np.arange(len(at), dtype=np.int64)[:, None] * case.interval_cycles
-    skewed = edge is Edge.SKEWED
-    places = place.tile.places(at, own)
-    enter = starts + (own.enter if skewed else np.zeros_like(own.enter))
-    if not output:
-        asked.add(place, placing, enter, places, write=False)
-        return
-    memory = case.memory(entry, tensor)
-    if memory is not None and not memory.accumulate:
-        again: NDArray[np.bool_] = np.array([not fresh(case, position) for position in at.tolist()])
-        asked.add(place, placing, enter, np.where(again[:, None], places, -1), write=False)
-    array = case.chip.array
-    leave = own.leave + array.depth_cycles if skewed else np.full_like(own.leave, array.skew_cycles)
-    asked.add(place, placing, starts + leave, places, write=True)
-
-
-def _stationary(case: Case, entry: int, move: Load, words: Fraction | None, place: Place, placing: Placing, asked: _Asked, *,
-                write: bool) -> None:
-    """A tile into the registers or out of them, row by row."""
-    own: Lanes = lanes(case, entry, place.tensor, stationary=True)
-    places = place.tile.places(np.array([move.position], dtype=np.int64), own)
-    after = own.order * 0 if words is None else own.order * words.denominator // words.numerator
-    asked.add(place, placing, (move.start + after)[None, :], places, write=write)
-
-
-def _dma(case: Case, entry: int, places: Sequence[Place], banks: Banks, layout: Layout, access: Access, until: int) -> Accesses:
-    """What the DMA writes of the next tiles, or reads of the ones before, in the order of their elements, until the array ends."""
+def _dma(case: Case, entry: int, places: Sequence[Place], banks: Banks, access: Access, until: int) -> Accesses:
+    """What the DMA writes of the next tiles, or reads of the ones before, element after element, until the array ends."""
     cycles: list[Ints] = []
     words: list[Ints] = []
     now, last = 0, -1
@@ -249,7 +207,7 @@ def _dma(case: Case, entry: int, places: Sequence[Place], banks: Banks, layout: 
             continue
         each, gap = _burst(case, entry, place, banks, access)
         moved = tile.without(place.tile if access is Access.FILL and place.tensor.role is not Role.OUTPUT else None)
-        own = _placing(tile, place, banks, layout).words(moved) + place.first_word + place.slot_words
+        own = _placing(tile, place, banks).words(moved) + place.first_word + place.slot_words
         begins = now + np.arange(len(moved), dtype=np.int64) // each * gap
         kept = begins < until
         cycles.append(np.repeat(begins[kept], own.shape[1]))
@@ -268,8 +226,8 @@ def _burst(case: Case, entry: int, place: Place, banks: Banks, access: Access) -
     tensor = place.tensor
     parent = case.parent(entry, tensor.name)
     assert parent is not None, "a home moves nothing"
-    rates = [case.chip.link_rate(link) for link in case.chip.links_between(case.chip.names[parent], case.chip.names[entry], access,
-                                                                          tensor)]
+    names = case.chip.names
+    rates = [case.chip.link_rate(link) for link in case.chip.links_between(names[parent], names[entry], access, tensor)]
     for memory in (case.memory(parent, tensor), case.memory(entry, tensor)):
         port = None if memory is None else memory.port(access, tensor)
         rates.append(None if port is None else port.rate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
@@ -19,7 +19,9 @@ Read = TypeVar("Read")
 
 
 class LayoutKind(Enum):
-    """How the elements of a tile (its last axis across, all others down) lie in the words of a memory."""
+    """How the elements of a tile lie in the words of a memory. Row: the last axis is contiguous; column: the first is. The others
+    see rows along the last axis, one for each index of all the others.
+    """
 
     ROW = "row"
     COLUMN = "column"
@@ -95,7 +97,7 @@ class BankWords:
     ports: str = "1RW"
     interleave: str = "word"
     arbitration: Arbitration = Arbitration.ARRAY_FIRST
-    layout: str = "row"
+    layouts: tuple[str, ...] = ()
 
 
 def parse_ports(text: str) -> Ports:
@@ -103,8 +105,8 @@ def parse_ports(text: str) -> Ports:
     found = re.fullmatch(r"(?:([0-9]{1,2})RW|([0-9]{1,2})R(?:([0-9]{1,2})W)?)", text.strip().upper())
     ports = None if found is None else Ports(int(found[2] or 0), int(found[3] or 0), int(found[1] or 0))
     if ports is None or not 1 <= ports.count <= _MOST_PORTS or (not ports.both and not ports.reads):
-        raise ValueError(f"'{text[:40]}' are no ports of a bank; allowed: nRW (each serves either), or nR and nRmW (reads and writes "
-                         "apart), such as 1RW, 2RW, 1R1W, 2R1W")
+        raise ValueError(f"'{text[:40]}' are no ports of a bank; allowed: nRW (each serves either), or nR and nRmW (reads and "
+                         "writes apart), such as 1RW, 2RW, 1R1W, 2R1W")
     return ports
 
 
@@ -124,8 +126,10 @@ def parse_layout(text: str) -> Layout:
                      + (f"; did you mean '{hint}'?" if hint and hint != name else ""))
 
 
-def read_banks(memory: Memory, words: BankWords, capacity_bytes: int | None) -> tuple[Banks, Layout]:
-    """The banks of a memory and the layout of its tiles. Raises SpecError with every fault."""
+def read_banks(memory: Memory, words: BankWords, tensors: Sequence[str]) -> tuple[Banks, dict[str, Layout]]:
+    """The banks of a memory and the layouts of its tiles, by the names of its ``tensors`` and "" for the others. Raises SpecError
+    with every fault.
+    """
     faults: list[Fault] = []
 
     def read(option: str, text: str, parse: Callable[[str], Read]) -> Read | None:
@@ -145,16 +149,27 @@ def read_banks(memory: Memory, words: BankWords, capacity_bytes: int | None) -> 
                             "--width \"16 B\": the bytes of one word, what a port of a bank moves in a cycle"))
     width = None if words.width is None else read("--width", words.width, _size)
     ports = read("--ports", words.ports, parse_ports)
-    layout = read("--layout", words.layout, parse_layout)
+    layouts: dict[str, Layout] = {}
+    for word in words.layouts:
+        name, equals, rest = word.rpartition("=")
+        layout = read("--layout", rest, parse_layout)
+        if equals and name not in tensors:
+            faults.append(Fault("--layout", 0, 0, word[:60], f"{memory.name} holds no tensor '{name[:40]}'", ", ".join(tensors),
+                                nearest(name, tensors)))
+        elif name in layouts:
+            faults.append(Fault("--layout", 0, 0, word[:60], f"a second layout for {name or 'all'}"))
+        elif layout is not None:
+            layouts[name] = layout
+    layouts.setdefault("", Layout(LayoutKind.ROW))
     grain = None
     if count and width:
-        grain = read("--interleave", words.interleave, lambda text: _grain(text, count, width, capacity_bytes))
-        if layout is not None and layout.kind is LayoutKind.SWIZZLED and count & (count - 1):
-            faults.append(Fault("--layout", 0, 0, "", f"swizzled: {count} banks are no power of two", "another layout, or 2, 4, 8 .. "
-                                "banks"))
-    if faults or count is None or width is None or ports is None or layout is None or grain is None:
+        grain = read("--interleave", words.interleave, lambda text: _grain(text, count, width, memory.capacity_bytes))
+        if count & (count - 1) and any(one.kind is LayoutKind.SWIZZLED for one in layouts.values()):
+            faults.append(Fault("--layout", 0, 0, "", f"swizzled: {count} banks are no power of two",
+                                "another layout, or 2, 4, 8 .. banks"))
+    if faults or count is None or width is None or ports is None or grain is None:
         raise SpecError(faults)
-    return Banks(count, width, ports, grain, words.arbitration), layout
+    return Banks(count, width, ports, grain, words.arbitration), layouts
 
 
 def _size(text: str) -> int:

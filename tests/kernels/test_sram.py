@@ -65,7 +65,7 @@ def test_who_comes_first_never_waits(count: int, asked: list[Vectors]) -> None:
 
 def column_reads(layout: str, *, rows: int, columns: int, bank: Banks, bits: int = 32) -> BankReplay:
     """All columns of a tile one after another, a column in a cycle."""
-    placing = Placing(parse_layout(layout), bank, rows, columns, bits)
+    placing = Placing(parse_layout(layout), bank, (rows, columns), bits)
     words = [placing.words(np.arange(rows, dtype=np.int64) * columns + column)[:, 0].tolist() for column in range(columns)]
     return replay(bank, [accesses([(1 if i else 0, [(word, False) for word in own]) for i, own in enumerate(words)])])
 
@@ -138,7 +138,7 @@ layouts = st.sampled_from(["row", "column", "blocked:2x3", "blocked:4x1", "padde
 def test_no_two_elements_share_their_bits(layout: str, rows: int, columns: int, bits: int, count: int, width: int,
                                           grain: int) -> None:
     """Each element has a place of its own, and all lie within the tile's words."""
-    placing = Placing(parse_layout(layout), Banks(count, width, Ports(both=1), grain), rows, columns, bits)
+    placing = Placing(parse_layout(layout), Banks(count, width, Ports(both=1), grain), (rows, columns), bits)
     words = placing.words(np.arange(rows * columns, dtype=np.int64))
     assert words.min() >= 0
     assert words.max() < placing.size_words
@@ -151,7 +151,7 @@ def test_no_two_elements_share_their_bits(layout: str, rows: int, columns: int, 
 @given(st.sampled_from([2, 4, 8, 16]), st.integers(1, 70), st.integers(1, 3))
 def test_swizzled_rows_and_columns_have_no_conflict(count: int, columns: int, runs: int) -> None:
     """Words as elements: B rows of a column are in B banks, and so are B aligned words of a row."""
-    placing = Placing(Layout(LayoutKind.SWIZZLED), Banks(count, 4, Ports(both=1)), runs * count, columns, 32)
+    placing = Placing(Layout(LayoutKind.SWIZZLED), Banks(count, 4, Ports(both=1)), (runs * count, columns), 32)
     bank = placing.words(np.arange(runs * count * columns, dtype=np.int64))[:, 0].reshape(runs * count, columns) % count
     for run in range(runs):
         rows = bank[run * count:(run + 1) * count]
@@ -162,7 +162,7 @@ def test_swizzled_rows_and_columns_have_no_conflict(count: int, columns: int, ru
 
 def test_one_swizzle_by_hand() -> None:
     """4 banks, rows of 8 words: P = 8, S = 8, so row i is XORed with i mod 4."""
-    placing = Placing(Layout(LayoutKind.SWIZZLED), Banks(4, 4, Ports(both=1)), 4, 8, 32)
+    placing = Placing(Layout(LayoutKind.SWIZZLED), Banks(4, 4, Ports(both=1)), (4, 8), 32)
     words = placing.words(np.arange(32, dtype=np.int64))[:, 0].reshape(4, 8)
     assert words[:, 0].tolist() == [0, 9, 18, 27]
     assert words[3].tolist() == [27, 26, 25, 24, 31, 30, 29, 28]
