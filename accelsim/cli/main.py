@@ -203,12 +203,13 @@ def sram(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: 
          width: Annotated[str | None, typer.Option("--width", metavar="SIZE", help="Of a word of a bank: \"16 B\".")] = None,
          ports: Annotated[str | None, typer.Option("--ports", metavar="PORTS", help="Of a bank: 1RW (the default), 2RW, 1R1W, "
                                                    "2R1W.")] = None,
-         interleave: Annotated[str | None, typer.Option("--interleave", metavar="GRAIN", help="What lies in a bank before the next "
-                                                        "follows: word (the default), a size, or bank.")] = None,
+         interleave: Annotated[str | None, typer.Option("--interleave", metavar="GRAIN", help="What lies in a bank before the "
+                                                        "next follows: word (the default), a size, or bank.")] = None,
          arbitration: Annotated[Arbitration | None, typer.Option("--arbitration", help="Who comes first at a bank; default "
                                                                  "array-first.")] = None,
-         layout: Annotated[list[str] | None, typer.Option("--layout", metavar="[TENSOR=]LAYOUT", help="row (the default), column, "
-                                                          "blocked:8x8, padded:1 (words), swizzled. May be repeated.")] = None,
+         layout: Annotated[list[str] | None, typer.Option("--layout", metavar="[TENSOR=]LAYOUT", help="row (the default), "
+                                                          "column, blocked:8x8, padded:1 (words), swizzled. May be repeated."
+                                                          )] = None,
          step: Annotated[int | None, typer.Option("--step", min=0, max=1_000_000, metavar="N", help="Which step of the level; "
                                                   "default the second.")] = None,
          passes: Annotated[int | None, typer.Option("--passes", min=1, max=1_000_000, metavar="N", help="Passes of the array to "
@@ -223,14 +224,16 @@ def sram(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: 
          ways: Annotated[str | None, typer.Option("--ways", metavar="N", help="Of the cache, or full; default 8.")] = None,
          outstanding: Annotated[int | None, typer.Option("--outstanding", metavar="N", help="Misses of the cache in flight; "
                                                          "default 16.")] = None,
-         lookups: Annotated[int | None, typer.Option("--lookups", metavar="N", help="Of the cache in a cycle; default 1.")] = None,
+         lookups: Annotated[int | None, typer.Option("--lookups", metavar="N", help="Of the cache in a cycle; default 1."
+                                                     )] = None,
          as_json: AsJson = False) -> int:
     """Replay what a mapping's array and DMA ask of one memory on its banks, or on a cache in its place."""
     from accelsim.cli import commands
     from accelsim.cli import sram as memories
+    asking = commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()))
     words = memories.Words(banks, width, ports, interleave, arbitration, tuple(layout or ()), step, passes, edge, cache, capacity,
                            line, ways, outstanding, lookups)
-    return memories.sram(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ())), operator, level, words, as_json)
+    return memories.sram(asking, operator, level, words, as_json)
 
 
 @app.command()

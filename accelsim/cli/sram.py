@@ -17,7 +17,7 @@ from accelsim.spec.chip import Memory
 from accelsim.spec.read import Unmapped
 from accelsim.spec.sram import Arbitration, Banks, BankWords, Edge, Layout, read_banks
 from accelsim.units import format_bytes, human_bytes
-from accelsim.verbs import ask
+from accelsim.verbs import MOST_STEPS, ask
 
 SCHEMA = 1
 
@@ -45,8 +45,8 @@ class Words:
     outstanding: int | None
     lookups: int | None
 
-    def check(self) -> None:
-        """Refuse what says nothing where it stands."""
+    def misplaced(self) -> list[Fault]:
+        """What says nothing where it stands."""
         of_banks = {"--banks": self.banks, "--width": self.width, "--ports": self.ports, "--interleave": self.interleave,
                     "--arbitration": self.arbitration, "--layout": self.layouts or None, "--step": self.step,
                     "--passes": self.passes, "--edge": self.edge}
@@ -54,39 +54,49 @@ class Words:
                     "--lookups": self.lookups}
         wrong = of_banks if self.cache else of_cache
         told = "says nothing of a cache; leave it out, or --cache" if self.cache else "goes with --cache"
-        faults = [Fault(option, 0, 0, "", told) for option, value in wrong.items() if value is not None]
-        if faults:
-            raise SpecError(faults)
+        return [Fault(option, 0, 0, "", told) for option, value in wrong.items() if value is not None]
 
     def of_banks(self) -> BankWords:
         """The banks, with what is not told as it is by default."""
-        return BankWords(self.banks, self.width, self.ports or "1RW", self.interleave or "word",
-                         self.arbitration or Arbitration.ARRAY_FIRST, self.layouts)
+        default = BankWords()
+        return BankWords(self.banks, self.width, default.ports if self.ports is None else self.ports,
+                         default.interleave if self.interleave is None else self.interleave,
+                         self.arbitration or default.arbitration, self.layouts)
 
     def of_cache(self) -> CacheWords:
         """The cache, likewise."""
-        return CacheWords(self.capacity, self.line or "64 B", self.ways or "8", 16 if self.outstanding is None else self.outstanding,
-                          1 if self.lookups is None else self.lookups)
+        default = CacheWords()
+        return CacheWords(self.capacity, default.line if self.line is None else self.line,
+                          default.ways if self.ways is None else self.ways,
+                          default.outstanding if self.outstanding is None else self.outstanding,
+                          default.lookups if self.lookups is None else self.lookups)
 
 
 def sram(asking: Asking, operator: str | None, level: str | None, words: Words, as_json: bool) -> int:
     """Replay and show."""
-    words.check()
-    case = _case(asking, operator)
     with compiling():
         from accelsim.plan.demands import served
-    held = [(entry, memory) for entry, level in enumerate(case.chip.levels) for memory in level.memories
-            if served(case, entry, memory)]
-    entry, memory = _memory(case, held, level)
-    beside = [one.name for place, one in held if place == entry and one is not memory]
-    head = {"schema": SCHEMA, "chip": case.chip.name, "operator": case.operator.name, "mapping": case.mapping.origin,
-            "memory": memory.name, "capacity_bytes": memory.capacity_bytes}
-    if words.cache:
-        figures = head | _cached(case, entry, memory, read_cache(memory, words.of_cache()))
-    else:
+    misplaced = words.misplaced()
+    try:
+        case = _case(asking, operator)
+        held = [(entry, memory) for entry, one in enumerate(case.chip.levels) for memory in one.memories
+                if served(case, entry, memory)]
+        entry, memory = _memory(case, held, level)
         tensors = [tensor.name for tensor in case.operator.tensors
                    if entry in case.paths[tensor.name] and case.memory(entry, tensor) is memory]
-        figures = head | _banked(case, entry, memory, *read_banks(memory, words.of_banks(), tensors), words)
+        cache = read_cache(memory, words.of_cache()) if words.cache else None
+        banks = None if words.cache else read_banks(memory, words.of_banks(), tensors)
+    except SpecError as error:
+        raise SpecError([*misplaced, *error.faults]) from None
+    if misplaced:
+        raise SpecError(misplaced)
+    beside = [one.name for place, one in held if place == entry and one is not memory]
+    figures = {"schema": SCHEMA, "chip": case.chip.name, "operator": case.operator.name, "mapping": case.mapping.origin,
+               "memory": memory.name, "capacity_bytes": memory.capacity_bytes}
+    if cache is not None:
+        figures |= _cached(case, entry, memory, cache)
+    if banks is not None:
+        figures |= _banked(case, entry, memory, *banks, words)
     if as_json:
         print(results.to_text(figures))
         return 0
@@ -102,7 +112,8 @@ def _case(asking: Asking, name: str | None) -> Case:
     asked = ask(asking.chip, asking.workload, asking.options())
     names = [item.operator.name for item in asked.cases]
     if name is not None and name not in names:
-        raise SpecError([Fault("--operator", 0, 0, "", f"no operator named '{name}'", ", ".join(names[:12]), nearest(name, names))])
+        raise SpecError([Fault("--operator", 0, 0, "", f"no operator named '{name}'", ", ".join(names[:12]),
+                               nearest(name, names))])
     item = asked.cases[names.index(name) if name is not None else 0]
     if isinstance(item, Unmapped):
         raise item.error
@@ -169,9 +180,10 @@ def _bank_text(f: dict[str, Any]) -> str:
               f"{one['cycles_without_conflicts']:>11,}          {one['lost_cycles']['bank_conflict']:>11,} "
               f"{one['lost_cycles']['port_kind']:>11,} {one['lost_cycles']['contention']:>11,}" for one in f["requesters"]]
     counts = [read + write for read, write in zip(b["reads"], b["writes"], strict=True)]
-    lines += ["", f"  {f['cycles']:,} cycles, {f['cycles_without_conflicts']:,} without conflicts: efficiency {f['efficiency']:.1%}",
-              f"  {b['accesses']:,} accesses, {min(counts):,} to {max(counts):,} a bank; ports used {b['utilization']:.1%} of the "
-              "time"]
+    lines += ["", f"  {f['cycles']:,} cycles, {f['cycles_without_conflicts']:,} without conflicts: efficiency "
+              f"{f['efficiency']:.1%}",
+              f"  {b['accesses']:,} accesses, {min(counts):,} to {max(counts):,} a bank; ports used {b['utilization']:.1%} of "
+              "the time"]
     worst = max(((one["lost_cycles"][cause], one["name"], cause) for one in f["requesters"] for cause in one["lost_cycles"]),
                 default=(0, "", ""))
     if worst[0]:
@@ -191,7 +203,9 @@ _ADVICE = {
 def _cached(case: Case, entry: int, memory: Memory, cache: Cache) -> dict[str, Any]:
     with compiling():
         from accelsim.machine.cache import replay
+        from accelsim.machine.simulate import simulate
         from accelsim.plan.linetrace import beyond, line_trace
+        from accelsim.plan.schedule import Schedule
         from accelsim.plan.units import units
     outer: Beyond = beyond(case, entry, memory)
     trace = line_trace(case, entry, memory, cache.line_bytes)
@@ -199,7 +213,11 @@ def _cached(case: Case, entry: int, memory: Memory, cache: Cache) -> dict[str, A
         found = replay(cache, outer, trace.accesses, trace.tensors,
                        lambda done: told.tell("vectors", done, len(trace.accesses.gaps)))
     instances = sum(len(unit.bases) for unit in units(case, entry))
-    moved = estimate(case).traffic
+    guess = estimate(case)
+    moved = guess.traffic
+    measured = None
+    if guess.steps + guess.transfers <= MOST_STEPS:
+        measured = simulate(Schedule(case)).cycles - case.chip.launch_cycles
     rows = []
     for one in found.tensors:
         pad = moved[entry, one.name]
@@ -219,28 +237,32 @@ def _cached(case: Case, entry: int, memory: Memory, cache: Cache) -> dict[str, A
         "level": case.chip.names[entry], "instances": instances, "lookups": lookups,
         "hit_rate": sum(one.hits for one in found.tensors) / max(1, lookups), "hits_on_lines_in_flight": found.in_flight,
         "fully_associative_misses": found.full_misses, "tensors": rows, "cycles": found.cycles,
-        "array_cycles": found.array_cycles, "cycles_without_misses": trace.cycles}
+        "array_cycles": found.array_cycles, "cycles_without_misses": trace.cycles, "scratchpad_cycles": measured}
 
 
 def _cache_text(f: dict[str, Any]) -> str:
     c, b = f["cache"], f["beyond"]
     rate, back = ("unlimited" if b[key] is None else f"{b[key]:.6g} B/cycle" for key in ("in_bytes_per_cycle",
                                                                                       "out_bytes_per_cycle"))
-    lines = [f"  as a cache: {format_bytes(c['capacity_bytes'])}, {c['sets']:,} sets of {c['ways']:,} lines of {c['line_bytes']} B, "
-             f"LRU, write-back; {c['outstanding']} misses in flight, {c['lookups_per_cycle']} lookups a cycle, hits after "
+    lines = [f"  as a cache: {format_bytes(c['capacity_bytes'])}, {c['sets']:,} sets of {c['ways']:,} lines of "
+             f"{c['line_bytes']} B, LRU, write-back",
+             f"  misses in flight: {c['outstanding']}, lookups a cycle: {c['lookups_per_cycle']}, cycles to the data of a hit: "
              f"{c['hit_latency_cycles']}",
              f"  beyond it: {b['latency_cycles']:,} cycles, {rate} in, {back} out{', one port' if b['shared'] else ''}", "",
-             f"  {'tensor':<8} {'accesses':>11} {'hits':>11} {'cold':>9} {'capacity':>9} {'conflict':>9} {'in':>10} {'out':>10}   "
-             "scratchpad in, out"]
+             f"  {'tensor':<8} {'accesses':>11} {'hits':>11} {'cold':>9} {'capacity':>9} {'conflict':>9} {'in':>10} {'out':>10}"
+             "   scratchpad in, out"]
     for one in f["tensors"]:
         m = one["misses"]
-        lines.append(f"  {one['name']:<8} {one['reads'] + one['writes']:>11,} {one['hits']:>11,} {m['cold']:>9,} {m['capacity']:>9,} "
-                     f"{m['conflict']:>9,} {human_bytes(one['in_bytes']):>10} {human_bytes(one['out_bytes']):>10}   "
-                     f"{human_bytes(one['scratchpad_in_bytes'])}, {human_bytes(one['scratchpad_out_bytes'])}")
+        lines.append(f"  {one['name']:<8} {one['reads'] + one['writes']:>11,} {one['hits']:>11,} {m['cold']:>9,} "
+                     f"{m['capacity']:>9,} {m['conflict']:>9,} {human_bytes(one['in_bytes']):>10} "
+                     f"{human_bytes(one['out_bytes']):>10}   {human_bytes(one['scratchpad_in_bytes'])}, "
+                     f"{human_bytes(one['scratchpad_out_bytes'])}")
     lines += ["", f"  {f['cycles']:,} cycles until all is written back, the array {f['array_cycles']:,}; without a miss it takes "
               f"{f['cycles_without_misses']:,}",
               f"  {f['hit_rate']:.2%} of {f['lookups']:,} lookups hit; a fully associative cache of this size would miss "
               f"{f['fully_associative_misses']:,} times"]
+    if f["scratchpad_cycles"] is not None:
+        lines.append(f"  as a scratchpad: {f['scratchpad_cycles']:,} cycles measured, with all other memories, without a launch")
     if f["instances"] > 1:
         lines.append(f"  the cache is one of {f['instances']:,} instances; the scratchpad's bytes are those of all")
     return "\n".join(lines)

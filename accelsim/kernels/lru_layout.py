@@ -18,7 +18,8 @@ TICKS = 16
 that lookups may be ahead of the array; ``LATENCY`` of the level beyond; ticks that a line takes its port, inward and outward;
 ``SHARED``: both are one port. ``CURSOR``: the cycle of the next lookup, ``LOOKED``: lookups made in it; ``MISSED``: misses so
 far; when the ports are free (ticks); ``VECTOR``: the next, ``CONSUMED``: when the one before was taken; ``LATEST``: when the
-last line comes; ``IN_FLIGHT``: accesses that found their line on its way; ``FULL_MISSES``: of a fully associative cache of the same size.
+last line comes; ``IN_FLIGHT``: accesses that found their line on its way; ``FULL_MISSES``: of a fully associative cache of
+the same size.
 """
 
 # -- records ----------------------------------------------------------------------------------------------------------

@@ -110,7 +110,7 @@ def line_trace(case: Case, entry: int, memory: Memory, line_bytes: int) -> LineT
         for home in homes.values():
             for asked in home.asker.of(group):
                 made.add(home, asked)
-        end = max(end, *(one.start + one.hold + case.chip.array.skew_cycles for one in group))
+        end = max(end, *(one.end(case.chip.array.skew_cycles) for one in group))
     accesses = made.trace()
     edges = [*(home.first_line for home in homes.values()), count]
     sizes = tuple((name, after - before) for name, before, after in zip(homes, edges[:-1], edges[1:], strict=True))

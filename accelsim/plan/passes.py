@@ -28,11 +28,14 @@ Position = list[int]
 
 @dataclass(frozen=True)
 class Load:
-    """A stationary tile that moves, into the registers or out: its position, and the cycle its first word does."""
+    """A stationary tile that moves, into the registers or out: its position, the cycle its first word does, and that after its
+    last, or after the array has shifted all its rows.
+    """
 
     tensor: Tensor
     position: Position
     start: int
+    end: int
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,11 @@ class Pass:
     iterations: Ints
     loads: tuple[Load, ...] = ()
     drains: tuple[Load, ...] = ()
+
+
+    def end(self, latency: int) -> int:
+        """The cycle after the last in which something of it happens, ``latency`` cycles behind its iterations."""
+        return max([self.start + self.hold + latency * bool(self.hold), *(one.end for one in (*self.loads, *self.drains))])
 
 
 def positions(case: Case, loops: Sequence[NestLoop], base: Sequence[int]) -> Iterator[Position]:
@@ -140,14 +148,14 @@ def passes(case: Case, entry: int, at: Sequence[int]) -> Iterator[Pass]:
                 if output:
                     begins = max(released, draining)
                     draining = released = begins + _cycles(case, moved_out(case, one.tensor), one.held)
-                    leaving.append(Load(one.tensor, one.position, begins))
+                    leaving.append(Load(one.tensor, one.position, begins, released))
                 one.free.append(released)
             claimed = one.free.popleft()
             one.held, one.position = tile, position
             if not output or (not fresh(case, position) and not _adds(case, one.tensor)):
                 begins = max(claimed, loading)
                 loading = claimed = begins + _cycles(case, moved_in(case, one.tensor), tile)
-                loads.append(Load(one.tensor, position, begins))
+                loads.append(Load(one.tensor, position, begins, claimed))
             start = max(start, claimed)
         free = start + hold
         for one in held:
@@ -157,7 +165,8 @@ def passes(case: Case, entry: int, at: Sequence[int]) -> Iterator[Pass]:
     rest = []
     for one in held:
         if one.tensor.role is Role.OUTPUT and one.held is not None:
-            rest.append(Load(one.tensor, one.position, max(one.until + latency, draining)))
+            begins = max(one.until + latency, draining)
+            rest.append(Load(one.tensor, one.position, begins, begins + _cycles(case, moved_out(case, one.tensor), one.held)))
     if rest:
         yield Pass(rest[0].position, free, 0, within.none, (), tuple(rest))
 

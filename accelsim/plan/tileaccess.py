@@ -116,7 +116,7 @@ def tile_access(case: Case, entry: int, memory: Memory, banks: Banks, layouts: M
             for demand in asker.of(group):
                 asked.add(place, placing, demand)
         run += sum(len(one.iterations) > 0 for one in group)
-        end = max(end, *(one.start + one.hold + case.chip.array.skew_cycles for one in group))
+        end = max(end, *(one.end(case.chip.array.skew_cycles) for one in group))
     array = asked.trace()
     cycles = max(end, array.cycles)
     if banks.ports.writes + banks.ports.both == 0 and (asked.written or any(one.coming for one in places)):

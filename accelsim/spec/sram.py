@@ -162,7 +162,9 @@ def read_banks(memory: Memory, words: BankWords, tensors: Sequence[str]) -> tupl
             layouts[name] = layout
     layouts.setdefault("", Layout(LayoutKind.ROW))
     grain = None
-    if count and width:
+    if not count or not width:
+        read("--interleave", words.interleave, _interleaved)
+    else:
         grain = read("--interleave", words.interleave, lambda text: _grain(text, count, width, memory.capacity_bytes))
         if count & (count - 1) and any(one.kind is LayoutKind.SWIZZLED for one in layouts.values()):
             faults.append(Fault("--layout", 0, 0, "", f"swizzled: {count} banks are no power of two",
@@ -179,21 +181,28 @@ def _size(text: str) -> int:
     return size
 
 
+def _interleaved(text: str) -> int:
+    """Bytes that lie in one bank before the next follows; 0 for one word, -1 for all of it."""
+    word = text.strip()
+    if word in {"word", "bank"}:
+        return 0 if word == "word" else -1
+    try:
+        return _size(word)
+    except ValueError as error:
+        raise ValueError(f"{error}; or 'word', or 'bank' for one bank behind the other") from None
+
+
 def _grain(text: str, count: int, width: int, capacity: int | None) -> int:
     """Words that lie in one bank before the next follows."""
-    word = text.strip()
-    if word == "word":
+    size = _interleaved(text)
+    if size == 0:
         return 1
-    if word == "bank":
+    if size < 0:
         if capacity is None:
             raise ValueError("bank: the memory is unlimited; give the size of a block")
         if capacity % (count * width):
             raise ValueError(f"bank: {format_bytes(capacity)} are not {count} equal banks of words of {width} B")
         return capacity // count // width
-    try:
-        size = _size(word)
-    except ValueError as error:
-        raise ValueError(f"{error}; or 'word', or 'bank' for one bank behind the other") from None
     if size % width:
-        raise ValueError(f"{word} is not a whole number of words of {width} B")
+        raise ValueError(f"{text.strip()} is not a whole number of words of {width} B")
     return size // width

@@ -39,8 +39,8 @@ rates = st.sampled_from([None, Fraction(16), Fraction(32), Fraction(64), Fractio
 
 
 @settings(max_examples=400, deadline=None)
-@given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3), st.integers(0, 3), st.integers(0, 20), rates, rates,
-       st.booleans(), st.integers(1, LINES - 1), vectors)
+@given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3), st.integers(0, 3), st.integers(0, 20), rates,
+       rates, st.booleans(), st.integers(1, LINES - 1), vectors)
 def test_a_cache_is_that_of_the_rules(sets: int, ways: int, outstanding: int, lookups: int, hit: int, latency: int,
                                       inward: Fraction | None, outward: Fraction | None, shared: bool, split: int,
                                       asked: Vectors) -> None:
@@ -82,7 +82,8 @@ def test_a_larger_fully_associative_cache_never_misses_more(asked: Vectors) -> N
 @given(st.integers(1, 4), st.integers(1, 3), vectors)
 def test_no_number_of_time_changes_what_hits(sets: int, ways: int, asked: Vectors) -> None:
     quick = replay(Cache(sets, ways, 64, 8, 4, 0), NEAR, trace(asked), [("A", LINES)])
-    slow = replay(Cache(sets, ways, 64, 1, 1, 3), Beyond(50, Fraction(16), Fraction(16), shared=True), trace(asked), [("A", LINES)])
+    far = Beyond(50, Fraction(16), Fraction(16), shared=True)
+    slow = replay(Cache(sets, ways, 64, 1, 1, 3), far, trace(asked), [("A", LINES)])
     assert slow.tensors == quick.tensors
     assert slow.cycles >= quick.cycles
 
