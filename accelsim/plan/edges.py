@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from math import prod
 
 import numpy as np
@@ -43,8 +42,8 @@ def lanes(case: Case, entry: int, tensor: Tensor, *, stationary: bool) -> Lanes:
     # y before x, so that a row of the array stays together
     inner = sorted((loop for loop in spatial if loop.entry == array), key=lambda loop: loop.axis != "y")
     loops = [*words, *(loop for loop in spatial if loop.entry < array), *inner]
-    count = prod(loop.bound for loop in loops)
-    indices: Ints = np.array(list(product(*(range(loop.bound) for loop in loops))), dtype=np.int64).reshape(count, len(loops))
+    bounds = [loop.bound for loop in loops]
+    indices: Ints = np.indices(bounds, dtype=np.int64).reshape(len(bounds), prod(bounds)).T
     offsets: Ints = np.zeros((len(indices), len(nest.lines)), dtype=np.int64)
     for place, loop in enumerate(loops):
         offsets[:, loop.line] += indices[:, place] * loop.stride

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from accelsim.errors import Fault, LimitExceeded, SpecError
 from accelsim.plan.demands import Asker, Demand, served
 from accelsim.plan.edges import Tile
-from accelsim.plan.passes import passes, together
+from accelsim.plan.passes import count, passes, together
+from accelsim.plan.tileaccess import AT_ONCE
 from accelsim.spec.cache import Beyond
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access, Memory
@@ -19,7 +20,7 @@ from accelsim.spec.sramtrace import Accesses, in_order
 
 Ints = NDArray[np.int64]
 MOST_LINES = 20_000_000
-_AT_ONCE = 4096
+MOST_PASSES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -95,23 +96,32 @@ def line_trace(case: Case, entry: int, memory: Memory, line_bytes: int) -> LineT
     """What the array takes through a memory of an entry from an operator's first pass to its last, of its first instance.
 
     A vector is what it takes in a cycle of its own time (see ``passes``); results come when they leave the array. Elements lie
-    as wide as the memory holds them, and each tensor begins with a line. Raises LimitExceeded beyond ``MOST_LINES``.
+    as wide as the memory holds them, and each tensor begins with a line. Raises LimitExceeded beyond ``MOST_LINES``
+    or ``MOST_PASSES``.
     """
+    temporal = [loop for loop in case.nest.loops if loop.axis is None]
+    origin = [0] * len(case.nest.lines)
+    iterations = count(case, temporal, origin)
+    runs = count(case, [loop for loop in temporal if loop.entry < case.array_entry], origin)
+    if iterations > MOST_LINES or runs > MOST_PASSES:
+        raise LimitExceeded(f"{case.operator.name}: {iterations:,} iterations in {runs:,} passes of the array exceed the limit "
+                            f"of {MOST_LINES:,} in {MOST_PASSES:,}; ask for a smaller operator")
     homes: dict[str, _Home] = {}
-    count = 0
+    lines = 0
     for tensor in served(case, entry, memory):
         bits = case.held_type(entry, tensor).bits
-        tile = Tile(case, entry, tensor, [0] * len(case.nest.lines), whole=True)
-        homes[tensor.name] = _Home(count, bits, Asker(case, entry, tensor, tile, Edge.REGISTERS))
-        count += -(-tensor.elements * bits // (8 * line_bytes))
-    made = _Lines(line_bytes, count)
+        tile = Tile(case, entry, tensor, origin, whole=True)
+        homes[tensor.name] = _Home(lines, bits, Asker(case, entry, tensor, tile, Edge.REGISTERS))
+        lines += -(-tensor.elements * bits // (8 * line_bytes))
+    made = _Lines(line_bytes, lines)
     end = 0
-    for group in together(passes(case, 0, [0] * len(case.nest.lines)), _AT_ONCE):
+    widest = max(len(home.asker.lanes.offsets) for home in homes.values())
+    for group in together(passes(case, 0, origin), max(1, AT_ONCE // widest)):
         for home in homes.values():
             for asked in home.asker.of(group):
                 made.add(home, asked)
         end = max(end, *(one.end(case.chip.array.skew_cycles) for one in group))
     accesses = made.trace()
-    edges = [*(home.first_line for home in homes.values()), count]
+    edges = [*(home.first_line for home in homes.values()), lines]
     sizes = tuple((name, after - before) for name, before, after in zip(homes, edges[:-1], edges[1:], strict=True))
     return LineTrace(accesses, sizes, max(end, accesses.cycles))

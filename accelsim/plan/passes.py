@@ -16,6 +16,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from accelsim.errors import LimitExceeded
 from accelsim.plan.images import IndexSet, TensorImage
 from accelsim.spec.case import Case
 from accelsim.spec.chip import ArrayModel
@@ -24,6 +25,7 @@ from accelsim.spec.operator import Role, Tensor
 
 Ints = NDArray[np.int64]
 Position = list[int]
+MOST_ALONG = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,22 @@ def positions(case: Case, loops: Sequence[NestLoop], base: Sequence[int]) -> Ite
             position[loop.line] += index * loop.stride
         if all(place < extent for place, extent in zip(position, extents, strict=True)):
             yield position
+
+
+def count(case: Case, loops: Sequence[NestLoop], at: Sequence[int]) -> int:
+    """How many positions some loops reach: along each line those before the edge. Raises LimitExceeded beyond ``MOST_ALONG``."""
+    found = 1
+    for number, line in enumerate(case.nest.lines):
+        starts = [at[number]]
+        for loop in loops:
+            if loop.line == number:
+                if len(starts) * loop.bound > MOST_ALONG:
+                    raise LimitExceeded(f"{case.operator.name}: more than {MOST_ALONG:,} iterations along "
+                                        f"{', '.join(line.dims)}; ask for a smaller operator")
+                starts = [start + i * loop.stride for start in starts for i in range(loop.bound)
+                          if start + i * loop.stride < line.extent]
+        found *= len(starts)
+    return found
 
 
 @dataclass

@@ -78,6 +78,8 @@ class Placing:
 
     def words(self, places: Ints) -> Ints:
         """The words that each element lies in, int64[n, words_each], some more than once; ``places``: row-major in the tile."""
+        if not len(places):  # of an empty tile, which has no rows
+            return np.zeros((0, self.words_each), dtype=np.int64)
         first = self._bits(places)
         last = (first + self.bits - 1) // self.word_bits
         words = np.minimum(first[:, None] // self.word_bits + np.arange(self.words_each), last[:, None])

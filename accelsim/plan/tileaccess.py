@@ -18,17 +18,18 @@ from numpy.typing import NDArray
 from accelsim.errors import DoesNotFit, Fault, LimitExceeded, SpecError
 from accelsim.plan.demands import Asker, Demand, served
 from accelsim.plan.edges import Tile
-from accelsim.plan.passes import fresh, passes, positions, together
+from accelsim.plan.passes import count, fresh, passes, positions, together
 from accelsim.plan.placing import Placing
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access, Memory
 from accelsim.spec.operator import Role, Tensor
-from accelsim.spec.sram import Banks, Edge, Layout
+from accelsim.spec.sram import Arbitration, Banks, Edge, Layout
 from accelsim.spec.sramtrace import Accesses, in_order
 
 Ints = NDArray[np.int64]
 MOST_ELEMENTS = 20_000_000
-_AT_ONCE = 4096
+AT_ONCE = 1 << 20
+"""Elements that are looked at together."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,9 @@ class Place:
 
 @dataclass(frozen=True)
 class TileAccess:
-    """The trace of a tile. ``requesters``: array, fill, drain; those without anything to do left out. ``passes`` of
-    ``all_passes``. ``cycles``: of the array alone. ``read``, ``written``: elements by tensor that the array asks for.
+    """The trace of a tile. ``requesters``: array, fill, drain, or the array last; those without anything to do left out.
+    ``passes`` of ``all_passes``. ``cycles``: of the array alone. ``read``, ``written``: elements that the array asks for, by
+    tensor.
     """
 
     requesters: tuple[Accesses, ...]
@@ -108,10 +110,16 @@ def tile_access(case: Case, entry: int, memory: Memory, banks: Banks, layouts: M
            if one.tensor in served(case, entry, memory)]
     asked = _Asked()
     run, end = 0, 0
-    count = _count(case, entry, now)
+    inside = [loop for loop in case.nest.loops if loop.axis is None and entry <= loop.entry < case.array_entry]
+    every = count(case, inside, now)
+    widest = max(len(asker.lanes.offsets) for _, _, asker in own)
+    streamed = [loop for loop in case.nest.own(case.array_entry) if loop.axis is None]
+    if count(case, streamed, now) * widest * min(every, most_passes) > 10 * MOST_ELEMENTS:
+        raise LimitExceeded(f"{case.operator.name}: more than {10 * MOST_ELEMENTS:,} elements to look at; replay fewer passes "
+                            "(--passes), or map smaller tiles")
     # what leaves the registers last is told by one more, without iterations
-    replayed = islice(passes(case, entry, now), most_passes + (count <= most_passes))
-    for group in together(replayed, _AT_ONCE):
+    replayed = islice(passes(case, entry, now), most_passes + (every <= most_passes))
+    for group in together(replayed, max(1, AT_ONCE // widest)):
         for place, placing, asker in own:
             for demand in asker.of(group):
                 asked.add(place, placing, demand)
@@ -122,9 +130,10 @@ def tile_access(case: Case, entry: int, memory: Memory, banks: Banks, layouts: M
     if banks.ports.writes + banks.ports.both == 0 and (asked.written or any(one.coming for one in places)):
         raise SpecError([Fault("--ports", 0, 0, "", f"{banks.ports} serves no writes, and {memory.name} is written to",
                                "1RW, 1R1W and so on")])
-    requesters = [array, _dma(case, entry, places, banks, Access.FILL, cycles),
-                  _dma(case, entry, places, banks, Access.DRAIN, cycles)]
-    return TileAccess(tuple(one for one in requesters if len(one.gaps)), tuple(places), number, run, count,
+    dma = [_dma(case, entry, places, banks, access, cycles) for access in (Access.FILL, Access.DRAIN)]
+    # the first comes first at a bank
+    order = [*dma, array] if banks.arbitration is Arbitration.DMA_FIRST else [array, *dma]
+    return TileAccess(tuple(one for one in order if len(one.gaps)), tuple(places), number, run, every,
                       cycles, asked.read, asked.written)
 
 
@@ -140,19 +149,6 @@ def _steps(case: Case, entry: int, step: int, *, asked: bool) -> tuple[tuple[lis
             raise SpecError([Fault("--step", 0, 0, "", f"{case.chip.names[entry]} has no step {step:,}", "0 up to its last")])
         return (None, found[0], None), 0
     return (found[0], found[1], found[2] if len(found) > 2 else None), step
-
-
-def _count(case: Case, entry: int, at: Sequence[int]) -> int:
-    """Passes of a tile: along each line those that start before the edge."""
-    found = 1
-    for number, line in enumerate(case.nest.lines):
-        starts = [at[number]]
-        for loop in case.nest.loops:
-            if loop.axis is None and entry <= loop.entry < case.array_entry and loop.line == number:
-                starts = [start + i * loop.stride for start in starts for i in range(loop.bound)
-                          if start + i * loop.stride < line.extent]
-        found *= len(starts)
-    return found
 
 
 def _placing(tile: Tile, place: Place, banks: Banks) -> Placing:

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from accelsim.kernels.sram_addresses import touched
 from accelsim.machine.sram import BankReplay, replay
 from accelsim.plan.placing import Placing
 from accelsim.spec.sram import Arbitration, Banks, Layout, LayoutKind, Ports, parse_layout, parse_ports
@@ -125,6 +127,51 @@ def test_what_hides_in_a_gap_is_not_lost() -> None:
     """Four accesses of one bank, the next vector four cycles later: nothing is late."""
     told = replay(banks(1), [accesses([(0, [(i, False) for i in range(4)]), (4, [(0, False)])])]).requesters[0]
     assert (told.cycles, told.lost_bank) == (5, 0)
+
+
+# -- addresses --------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_places_are_those_of_the_index_forms(data: st.DataObject) -> None:
+    """A padded, strided window over p and r; k and c in one flattened list, c in units of two: each point by its loops."""
+    stride, pad, p, r = (data.draw(st.integers(low, high)) for low, high in ((1, 3), (0, 2), (1, 4), (1, 3)))
+    k, units = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 3))
+    c = data.draw(st.integers(2 * units - 1, 2 * units))
+    extent = data.draw(st.integers(1, 9))
+    kept = sorted(data.draw(st.sets(st.integers(0, extent - 1))))
+    dims = {"p": p, "r": r, "k": k, "c": c}
+    # lines: p, r, k, c plain, then the list [k, c]; within it c moves fastest
+    unrolled = [(i, j) for i in range(k) for j in range(units)]
+    extents = [p, r, k, c, len(unrolled)]
+    table = [(0, -1, 1, 1, 1, p), (1, -1, 1, 1, 1, r), (2, 4, units, k, 1, k), (3, 4, 1, units, 2, c)]
+    axes = [(0, 1, 0, k, 0, 2 * units * len(kept)), (1, 1, 0, c, k, len(kept)), (2, 2, -pad, extent, k + c, 1)]
+    terms = [(2, 1), (3, 1), (0, stride), (1, 1)]
+    ranks = [*range(k), *range(c), *(kept.index(i) if i in kept else -1 for i in range(extent))]
+    starts = data.draw(st.lists(st.tuples(*(st.integers(0, one - 1) for one in extents[:2]), st.just(0), st.integers(0, 1),
+                                          st.integers(0, extents[4] - 1)), min_size=1, max_size=5))
+    lanes = data.draw(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.just(0), st.just(0), st.integers(0, 2)),
+                               min_size=1, max_size=5))
+    found = np.empty((len(starts), len(lanes)), dtype=np.int64)
+
+    def array(rows: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+        return np.array(rows, dtype=np.int64)
+
+    count = touched(array(starts), array(lanes), np.array(extents, dtype=np.int64), array(table), array(axes), array(terms),
+                    np.array(ranks, dtype=np.int64), found)
+    for n, start in enumerate(starts):
+        for m, lane in enumerate(lanes):
+            at = [a + b for a, b in zip(start, lane, strict=True)]
+            expected = -1
+            if all(place < one for place, one in zip(at, extents, strict=True)):
+                i, unit = unrolled[at[4]]
+                own = {"p": at[0], "r": at[1], "k": at[2] + i, "c": at[3] + 2 * unit}
+                index = stride * own["p"] + own["r"] - pad
+                if all(own[dim] < dims[dim] for dim in dims) and index in kept:
+                    expected = (own["k"] * 2 * units + own["c"]) * len(kept) + kept.index(index)
+            assert found[n, m] == expected
+    assert count == (found >= 0).sum()
 
 
 # -- layouts ----------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import islice, pairwise
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from accelsim.analytic.auto import write
 from accelsim.analytic.estimate import estimate
 from accelsim.errors import DoesNotFit, SpecError
 from accelsim.plan.demands import Asker, Demand, served
@@ -22,6 +24,7 @@ from accelsim.plan.tileaccess import tile_access
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Memory
 from accelsim.spec.operator import Role, Tensor
+from accelsim.spec.read import read
 from accelsim.spec.sram import Banks, Edge, Layout, LayoutKind, Ports
 from accelsim.spec.sramtrace import Accesses
 
@@ -84,6 +87,30 @@ def test_as_much_is_asked_for_as_the_estimate_has_it(case: Case) -> None:
             bits = case.held_type(number, tensor).bits
             told = moved[number, tensor.name]
             assert (counted[False] * bits // 8, counted[True] * bits // 8) == (told.array_read_bytes, told.array_write_bytes)
+
+
+@pytest.mark.parametrize(("name", "what", "dataflow"), [
+    ("gemmini", "conv2d:k=20,c=18,p=14,q=13,r=3,s=3,padding=1,dtype=int8", "weight-stationary"),
+    ("gemmini", "conv2d:k=20,c=18,p=7,q=7,r=3,s=3,padding=1,stride=2,dtype=int8", "output-stationary"),
+    ("tpu-v1", "conv2d:k=20,c=18,p=14,q=13,r=3,s=3,padding=1,dtype=int8", "weight-stationary"),
+    ("nvdla-small", "gemm:m=70,n=50,k=90,dtype=int8", "auto"),
+])
+def test_as_much_is_asked_for_on_shipped_chips(name: str, what: str, dataflow: str) -> None:
+    """Reductions folded over rows of an array as flattened lists, padding, strides, edges that do not divide."""
+    case = read(name, what, choose=partial(write, dataflow)).cases[0]
+    assert isinstance(case, Case)
+    moved = estimate(case).traffic
+    for number, memory in memories(case):
+        for tensor in served(case, number, memory):
+            counted = Counter[bool]()
+            for one in demands(case, number, tensor):
+                counted[one.write] += int((one.places >= 0).sum())
+            if case.feeding(tensor.name) == case.array_entry:
+                told = moved[case.array_entry, tensor.name]
+                assert (counted[False], counted[True]) == (told.fill_elements + told.refill_elements, told.drain_elements)
+            else:
+                told, size = moved[number, tensor.name], case.held_type(number, tensor).bits // 8
+                assert (counted[False] * size, counted[True] * size) == (told.array_read_bytes, told.array_write_bytes)
 
 
 @settings(max_examples=150, deadline=None)
