@@ -237,7 +237,7 @@ def _cached(case: Case, entry: int, memory: Memory, cache: Cache) -> dict[str, A
         "level": case.chip.names[entry], "instances": instances, "lookups": lookups,
         "hit_rate": sum(one.hits for one in found.tensors) / max(1, lookups), "hits_on_lines_in_flight": found.in_flight,
         "fully_associative_misses": found.full_misses, "tensors": rows, "cycles": found.cycles,
-        "array_cycles": found.array_cycles, "cycles_without_misses": trace.cycles, "scratchpad_cycles": measured}
+        "array_cycles": found.array_cycles, "cycles_without_misses": trace.accesses.cycles, "scratchpad_cycles": measured}
 
 
 def _cache_text(f: dict[str, Any]) -> str:
@@ -257,8 +257,8 @@ def _cache_text(f: dict[str, Any]) -> str:
                      f"{m['capacity']:>9,} {m['conflict']:>9,} {human_bytes(one['in_bytes']):>10} "
                      f"{human_bytes(one['out_bytes']):>10}   {human_bytes(one['scratchpad_in_bytes'])}, "
                      f"{human_bytes(one['scratchpad_out_bytes'])}")
-    lines += ["", f"  {f['cycles']:,} cycles until all is written back, the array {f['array_cycles']:,}; without a miss it takes "
-              f"{f['cycles_without_misses']:,}",
+    lines += ["", f"  {f['cycles']:,} cycles until all is written back; the array has its last vector after "
+              f"{f['array_cycles']:,}, without a miss after {f['cycles_without_misses']:,}",
               f"  {f['hit_rate']:.2%} of {f['lookups']:,} lookups hit; a fully associative cache of this size would miss "
               f"{f['fully_associative_misses']:,} times"]
     if f["scratchpad_cycles"] is not None:

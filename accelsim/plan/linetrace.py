@@ -25,11 +25,10 @@ MOST_PASSES = 1_000_000
 
 @dataclass(frozen=True)
 class LineTrace:
-    """``accesses``: their words are lines. ``tensors``: name and number of lines. ``cycles``: of the array alone."""
+    """``accesses``: their words are lines. ``tensors``: name and number of lines."""
 
     accesses: Accesses
     tensors: tuple[tuple[str, int], ...]
-    cycles: int
 
 
 def beyond(case: Case, entry: int, memory: Memory) -> Beyond:
@@ -114,14 +113,11 @@ def line_trace(case: Case, entry: int, memory: Memory, line_bytes: int) -> LineT
         homes[tensor.name] = _Home(lines, bits, Asker(case, entry, tensor, tile, Edge.REGISTERS))
         lines += -(-tensor.elements * bits // (8 * line_bytes))
     made = _Lines(line_bytes, lines)
-    end = 0
     widest = max(len(home.asker.lanes.offsets) for home in homes.values())
     for group in together(passes(case, 0, origin), max(1, AT_ONCE // widest)):
         for home in homes.values():
             for asked in home.asker.of(group):
                 made.add(home, asked)
-        end = max(end, *(one.end(case.chip.array.skew_cycles) for one in group))
-    accesses = made.trace()
     edges = [*(home.first_line for home in homes.values()), lines]
     sizes = tuple((name, after - before) for name, before, after in zip(homes, edges[:-1], edges[1:], strict=True))
-    return LineTrace(accesses, sizes, max(end, accesses.cycles))
+    return LineTrace(made.trace(), sizes)
