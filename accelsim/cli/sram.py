@@ -208,8 +208,8 @@ def _cached(case: Case, entry: int, memory: Memory, cache: Cache) -> dict[str, A
         from accelsim.plan.schedule import Schedule
         from accelsim.plan.units import units
     outer: Beyond = beyond(case, entry, memory)
-    trace = line_trace(case, entry, memory, cache.line_bytes)
     with Progress() as told:
+        trace = line_trace(case, entry, memory, cache.line_bytes, lambda done, of: told.tell("passes", done, of))
         found = replay(cache, outer, trace.accesses, trace.tensors,
                        lambda done: told.tell("vectors", done, len(trace.accesses.gaps)))
     instances = sum(len(unit.bases) for unit in units(case, entry))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,12 +92,13 @@ class _Lines:
         return in_order("array", keys // 2 // self._count, keys // 2 % self._count, keys % 2 == 1)
 
 
-def line_trace(case: Case, entry: int, memory: Memory, line_bytes: int) -> LineTrace:
+def line_trace(case: Case, entry: int, memory: Memory, line_bytes: int,
+               progress: Callable[[int, int], None] | None = None) -> LineTrace:
     """What the array takes through a memory of an entry from an operator's first pass to its last, of its first instance.
 
     A vector is what it takes in a cycle of its own time (see ``passes``); results come when they leave the array. Elements lie
     as wide as the memory holds them, and each tensor begins with a line. Raises LimitExceeded beyond ``MOST_LINES``
-    or ``MOST_PASSES``.
+    or ``MOST_PASSES``. ``progress`` is told how many passes are done, and of how many.
     """
     temporal = [loop for loop in case.nest.loops if loop.axis is None]
     origin = [0] * len(case.nest.lines)
@@ -113,11 +115,15 @@ def line_trace(case: Case, entry: int, memory: Memory, line_bytes: int) -> LineT
         homes[tensor.name] = _Home(lines, bits, Asker(case, entry, tensor, tile, Edge.REGISTERS))
         lines += -(-tensor.elements * bits // (8 * line_bytes))
     made = _Lines(line_bytes, lines)
+    done = 0
     widest = max(len(home.asker.lanes.offsets) for home in homes.values())
     for group in together(passes(case, 0, origin), max(1, AT_ONCE // widest)):
         for home in homes.values():
             for asked in home.asker.of(group):
                 made.add(home, asked)
+        done += len(group)
+        if progress is not None:
+            progress(min(done, runs), runs)
     edges = [*(home.first_line for home in homes.values()), lines]
     sizes = tuple((name, after - before) for name, before, after in zip(homes, edges[:-1], edges[1:], strict=True))
     return LineTrace(made.trace(), sizes)

@@ -62,6 +62,15 @@ def test_who_comes_first_never_waits(count: int, asked: list[Vectors]) -> None:
     assert alone.requesters[0].lost_contention == 0
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from([1, 2, 3, 4]), vectors)
+def test_more_banks_or_ports_never_lose_more(count: int, asked: Vectors) -> None:
+    """Each of 2 B banks has words of one of B banks alone; two ports that serve anything serve what one does."""
+    lost = [replay(bank, [accesses(asked)]).cycles for bank in (banks(count), banks(2 * count), banks(2 * count, "2RW"))]
+    assert lost == sorted(lost, reverse=True)
+    assert replay(banks(1, "9RW"), [accesses(asked)]).cycles == accesses(asked).cycles
+
+
 # -- by hand ----------------------------------------------------------------------------------------------------------
 
 
@@ -192,6 +201,34 @@ def test_no_two_elements_share_their_bits(layout: str, rows: int, columns: int, 
     held = np.bincount(np.concatenate([np.unique(own) for own in words]))
     assert held.max() <= max(1, 8 * width // bits)
     assert all(len(set(own.tolist())) == max(1, bits // (8 * width)) for own in words)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 7), st.integers(1, 4), st.integers(1, 7), st.integers(1, 3), st.integers(1, 3))
+def test_layouts_word_by_word(rows: int, middle: int, columns: int, high: int, wide: int) -> None:
+    """Elements of one word each, put down one after the other as the layout has them."""
+    bank = Banks(4, 4, Ports(both=1))
+
+    def words(layout: str, *counts: int) -> list[int]:
+        found = Placing(parse_layout(layout), bank, counts, 32).words(np.arange(np.prod(counts), dtype=np.int64))
+        return list(found[:, 0].tolist())
+
+    # column-major: the first axis runs fastest, the last slowest
+    order = [(i, j, k) for k in range(columns) for j in range(middle) for i in range(rows)]
+    found = words("column", rows, middle, columns)
+    assert [found[(i * middle + j) * columns + k] for i, j, k in order] == list(range(rows * middle * columns))
+    # blocks, their elements whether there or not
+    place = 0
+    found = words(f"blocked:{high}x{wide}", rows, columns)
+    for top in range(0, rows, high):
+        for left in range(0, columns, wide):
+            for i in range(top, top + high):
+                for k in range(left, left + wide):
+                    if i < rows and k < columns:
+                        assert found[i * columns + k] == place
+                    place += 1
+    assert words("padded:2", rows, columns) == [i * (columns + 2) + k for i in range(rows) for k in range(columns)]
+    assert words("row", rows, middle, columns) == list(range(rows * middle * columns))
 
 
 @settings(max_examples=150, deadline=None)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from accelsim.analytic.auto import write
 from accelsim.analytic.estimate import estimate
 from accelsim.errors import DoesNotFit, SpecError
+from accelsim.machine.sram import replay
 from accelsim.plan.demands import Asker, Demand, served
 from accelsim.plan.edges import Tile
 from accelsim.plan.linetrace import beyond, line_trace
@@ -25,11 +26,12 @@ from accelsim.spec.case import Case
 from accelsim.spec.chip import Memory
 from accelsim.spec.operator import Role, Tensor
 from accelsim.spec.read import read
-from accelsim.spec.sram import Banks, Edge, Layout, LayoutKind, Ports
+from accelsim.spec.sram import Arbitration, Banks, Edge, Layout, LayoutKind, Ports, parse_layout, parse_ports
 from accelsim.spec.sramtrace import Accesses
 
 from ..helpers import chip, entry, gemm, level, make, operator, run, systolic
 from ..properties.strategies import cases
+from ..sram_brute import replayed
 from ..validation.test_scalesim import MAPPINGS
 
 ROW = {"": Layout(LayoutKind.ROW)}
@@ -227,6 +229,17 @@ def test_a_skewed_edge_by_hand() -> None:
     assert by_cycle(case, "C", Edge.REGISTERS) == {(5, True): {0, 1, 2}, (6, True): {3, 4, 5}}
 
 
+def test_a_skewed_output_stationary_edge_by_hand() -> None:
+    """2 x 3 sums, a reduction of 2: row m takes A[m, k] at k + m, column n takes B[k, n] at k + n; the sums leave row by row
+    once the last is made, at 2 + 2 + 3 - 2.
+    """
+    case = folded("os", 2, 3, 2, 3, 2, 1)
+    assert by_cycle(case, "A", Edge.SKEWED) == {(0, False): {0}, (1, False): {1, 2}, (2, False): {3}}
+    assert by_cycle(case, "B", Edge.SKEWED) == {(0, False): {0}, (1, False): {1, 3}, (2, False): {2, 4}, (3, False): {5}}
+    assert by_cycle(case, "B", Edge.REGISTERS) == {(0, False): {0, 1, 2}, (1, False): {3, 4, 5}}
+    assert by_cycle(case, "C", Edge.SKEWED) == {(5, True): {0, 1, 2}, (6, True): {3, 4, 5}}
+
+
 def test_partial_sums_are_read_where_there_are_any() -> None:
     """Two folds of the reduction: the second reads what the first wrote, unless the memory adds."""
     case = folded("ws", 2, 2, 3, 2, 4, 2)
@@ -301,6 +314,30 @@ def test_what_cannot_be() -> None:
     straight = folded("ws", 2, 2, 2, 2, 2, 1)
     with pytest.raises(SpecError, match="is the home of A"):
         beyond(straight, 0, straight.chip.levels[0].memories[0])
+
+
+@pytest.mark.parametrize("layout", ["row", "column", "swizzled", "padded:1", "blocked:4x4"])
+@pytest.mark.parametrize(("ports", "arbitration"), [("1RW", Arbitration.ROUND_ROBIN), ("1R1W", Arbitration.ARRAY_FIRST),
+                                                    ("2RW", Arbitration.DMA_FIRST)])
+def test_a_tile_on_its_banks(layout: str, ports: str, arbitration: Arbitration) -> None:
+    """A whole tile with its DMA, cycle by cycle from the rules."""
+    case = tiled()
+    _, memory = list(memories(case))[-1]
+    banks = Banks(8, 2, parse_ports(ports), 1, arbitration)
+    requesters = tile_access(case, 1, memory, banks, {"": parse_layout(layout)}, step=2).requesters
+    assert [one.name for one in requesters] == (["fill", "drain", "array"] if arbitration is Arbitration.DMA_FIRST else
+                                                ["array", "fill", "drain"])
+    asked = []
+    for one in requesters:
+        vectors: list[tuple[int, list[tuple[int, bool]]]] = [(gap, []) for gap in one.gaps.tolist()]
+        for vector, word, written in zip(one.vectors.tolist(), one.words.tolist(), one.writes.tolist(), strict=True):
+            vectors[vector][1].append((word, written))
+        asked.append(vectors)
+    found = replay(banks, requesters)
+    told = replayed(8, 1, banks.ports, asked, round_robin=arbitration is Arbitration.ROUND_ROBIN)
+    assert found.cycles == told["cycles"]
+    assert [[one.lost_bank, one.lost_port_kind, one.lost_contention] for one in found.requesters] == told["lost"]
+    assert (found.reads.tolist(), found.writes.tolist()) == (told["reads"], told["writes"])
 
 
 def test_fewer_passes_are_the_first_of_all() -> None:
