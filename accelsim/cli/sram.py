@@ -263,6 +263,8 @@ def _cache_text(f: dict[str, Any]) -> str:
               f"{f['fully_associative_misses']:,} times"]
     if f["scratchpad_cycles"] is not None:
         lines.append(f"  as a scratchpad: {f['scratchpad_cycles']:,} cycles measured, with all other memories, without a launch")
+    if f["capacity_bytes"] not in {None, c["capacity_bytes"]}:
+        lines.append(f"  the scratchpad has {format_bytes(f['capacity_bytes'])}, this cache {format_bytes(c['capacity_bytes'])}")
     if f["instances"] > 1:
         lines.append(f"  the cache is one of {f['instances']:,} instances; the scratchpad's bytes are those of all")
     return "\n".join(lines)

@@ -100,6 +100,7 @@ def test_a_cache_that_holds_everything_moves_what_a_scratchpad_moves() -> None:
 def test_a_small_cache_loses_what_the_tile_would_keep() -> None:
     shown = accelsim("sram", "gemmini", GEMM, "--cache", "--capacity", "4 KiB", "--ways", "full").out
     assert "1 sets of 64 lines" in shown
+    assert "the scratchpad has 256 KiB, this cache 4 KiB" in shown
     told = accelsim("sram", "gemmini", GEMM, "--cache", "--capacity", "4 KiB", "--ways", "full", "--json").json
     assert sum(one["misses"]["capacity"] for one in told["tensors"]) > 9000
     assert sum(one["misses"]["conflict"] for one in told["tensors"]) == 0
