@@ -7,13 +7,15 @@ from math import ceil
 from typing import NamedTuple
 
 from accelsim.spec.case import Case
-from accelsim.spec.chip import Access, Array, ArrayModel, Link, Multicast
+from accelsim.spec.chip import Access, Array, ArrayModel, Link, Multicast, Port
+from accelsim.spec.dram import Dram
 from accelsim.spec.operator import Role, Tensor
 
 
 class Station(NamedTuple):
     """A port or a link that a transfer passes. ``side``: whose load it carries. ``least_bytes``: what passes if anything
-    does: a systolic array shifts all its registers, however ragged the tile.
+    does: a systolic array shifts all its registers, however ragged the tile. ``rounds``: whether it is booked in whole
+    sixteenths of a cycle. ``takes_cycles``: so long a transfer may still be served after it has left where it came from.
     """
 
     name: str
@@ -23,13 +25,19 @@ class Station(NamedTuple):
     granularity_bytes: int = 1
     setup_cycles: int = 0
     least_bytes: int = 0
+    rounds: bool = True
+    takes_cycles: int = 0
 
     def service(self, size_bytes: int) -> Fraction:
-        """Cycles that the station is busy with so many bytes: rounded up to granules, then to sixteenths of a cycle."""
+        """Cycles that the station is busy with so many bytes: rounded up to granules, then to sixteenths of a cycle.
+
+        Channels of a DRAM that are simulated are not booked: they carry so much in no less, rounded down.
+        """
         if self.rate is None or not size_bytes:
             return Fraction(0)
         granules = -(-max(size_bytes, self.least_bytes) // self.granularity_bytes) * self.granularity_bytes
-        return Fraction(ceil(granules * 16 / self.rate), 16)
+        ticks = granules * 16 / self.rate
+        return Fraction(ceil(ticks) if self.rounds else int(ticks), 16)
 
 
 PARENT, CHILD = "parent", "child"
@@ -55,9 +63,14 @@ class Route(NamedTuple):
         """From the request to the arrival when nothing else moves; nothing moves in no time."""
         return self.latency_cycles + self.held_cycles(size_bytes) if size_bytes else 0
 
+    @property
+    def last_cycles(self) -> int:
+        """What is left, at most, when a transfer has left where it came from: the destination's latency, and what it takes up."""
+        return self.stations[-1].latency_cycles + self.stations[-1].takes_cycles
+
     def through_cycles(self, size_bytes: int) -> int:
-        """From the request until the last station has served it: the destination's latency does not count."""
-        return self.alone_cycles(size_bytes) - self.stations[-1].latency_cycles if size_bytes else 0
+        """From the request until it has left where it came from, at least; summed up over transfers it is a lower bound."""
+        return self.alone_cycles(size_bytes) - self.last_cycles if size_bytes else 0
 
 
 def route(case: Case, entry: int, tensor: Tensor, access: Access) -> Route:
@@ -94,7 +107,14 @@ def _memory(case: Case, entry: int, tensor: Tensor, access: Access, side: str) -
         least = -(-array.pe_count * dtype.bits // 8) if array.model is ArrayModel.SYSTOLIC else 0
         return Station(name, side, rate, 0, least_bytes=least)
     port = memory.port(access, tensor)
-    return Station(name, side, port.rate if port else None, memory.latency_cycles, memory.granularity_bytes)
+    takes = _queued_cycles(memory.dram, port) if memory.dram is not None and access is Access.DRAIN and port is not None else 0
+    return Station(name, side, port.rate if port else None, memory.latency_cycles, memory.granularity_bytes,
+                   rounds=memory.dram is None, takes_cycles=takes)
+
+
+def _queued_cycles(dram: Dram, port: Port) -> int:
+    """How long the channels take for what their queues hold, which has left where it came from."""
+    return 0 if port.rate is None else ceil(dram.controller.queue * dram.counts["channel"] * dram.burst_bytes / port.rate)
 
 
 def _preload(array: Array, tensor: Tensor) -> Fraction | None:

@@ -13,6 +13,7 @@ import typer
 
 from accelsim.drivers import Driver, NetworkModel
 from accelsim.errors import AccelsimError, SimulatorBug
+from accelsim.spec.sram import Arbitration, Edge
 from accelsim.version import VERSION
 
 INTERRUPTED = 130
@@ -190,6 +191,49 @@ def dram(memory: Annotated[str, typer.Argument(help="A shipped memory (accelsim 
     """Replay an address trace on a DRAM technology alone, command by command."""
     from accelsim.cli import dram as drams
     return drams.dram(memory, trace, tuple(override or ()), at_once, serial, as_json, requests, commands)
+
+
+@app.command()
+def sram(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: Dataflow = "auto", override: Overrides = None,
+         operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator; default the first."
+                                                      )] = None,
+         level: Annotated[str | None, typer.Option("--level", metavar="NAME", help="A level or memory that the array reads "
+                                                   "or writes; default the innermost.")] = None,
+         banks: Annotated[int | None, typer.Option("--banks", metavar="N", help="Default the chip's.")] = None,
+         width: Annotated[str | None, typer.Option("--width", metavar="SIZE", help="Of a word of a bank: \"16 B\".")] = None,
+         ports: Annotated[str | None, typer.Option("--ports", metavar="PORTS", help="Of a bank: 1RW (the default), 2RW, 1R1W, "
+                                                   "2R1W.")] = None,
+         interleave: Annotated[str | None, typer.Option("--interleave", metavar="GRAIN", help="What lies in a bank before the "
+                                                        "next follows: word (the default), a size, or bank.")] = None,
+         arbitration: Annotated[Arbitration | None, typer.Option("--arbitration", help="Who comes first at a bank; default "
+                                                                 "array-first.")] = None,
+         layout: Annotated[list[str] | None, typer.Option("--layout", metavar="[TENSOR=]LAYOUT", help="row (the default), "
+                                                          "column, blocked:8x8, padded:1 (words), swizzled. May be repeated."
+                                                          )] = None,
+         step: Annotated[int | None, typer.Option("--step", min=0, max=1_000_000, metavar="N", help="Which step of the level; "
+                                                  "default the second.")] = None,
+         passes: Annotated[int | None, typer.Option("--passes", min=1, max=1_000_000, metavar="N", help="Passes of the array to "
+                                                    "replay at the most; default 64.")] = None,
+         edge: Annotated[Edge | None, typer.Option("--edge", help="A systolic array reads a vector at once and skews it in "
+                                                   "registers (the default), or lane by lane.")] = None,
+         cache: Annotated[bool, typer.Option("--cache", help="A hardware-managed cache in the memory's place, for the whole "
+                                             "operator.")] = False,
+         capacity: Annotated[str | None, typer.Option("--capacity", metavar="SIZE", help="Of the cache; default the memory's."
+                                                      )] = None,
+         line: Annotated[str | None, typer.Option("--line", metavar="SIZE", help="Of the cache; default 64 B.")] = None,
+         ways: Annotated[str | None, typer.Option("--ways", metavar="N", help="Of the cache, or full; default 8.")] = None,
+         outstanding: Annotated[int | None, typer.Option("--outstanding", metavar="N", help="Misses of the cache in flight; "
+                                                         "default 16.")] = None,
+         lookups: Annotated[int | None, typer.Option("--lookups", metavar="N", help="Of the cache in a cycle; default 1."
+                                                     )] = None,
+         as_json: AsJson = False) -> int:
+    """Replay what a mapping's array and DMA ask of one memory on its banks, or on a cache in its place."""
+    from accelsim.cli import commands
+    from accelsim.cli import sram as memories
+    asking = commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()))
+    words = memories.Words(banks, width, ports, interleave, arbitration, tuple(layout or ()), step, passes, edge, cache, capacity,
+                           line, ways, outstanding, lookups)
+    return memories.sram(asking, operator, level, words, as_json)
 
 
 @app.command()

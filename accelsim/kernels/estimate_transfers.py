@@ -14,6 +14,7 @@ from accelsim.kernels.estimate_layout import (
     P_TICKS,
     PER_BYTE,
     RATE,
+    ROUNDS,
     SETUP,
     STOP_WIDTH,
     TICKS,
@@ -36,7 +37,7 @@ def service(m: Ints, stop: int, payload: int) -> int:
         carried = (carried + grain - 1) // grain * grain
     ticks = carried * m[stop + PER_BYTE]
     if m[stop + RATE] > 1:
-        ticks = (ticks + m[stop + RATE] - 1) // m[stop + RATE]
+        ticks = (ticks + (m[stop + RATE] - 1) * m[stop + ROUNDS]) // m[stop + RATE]
     return int(ticks)
 
 

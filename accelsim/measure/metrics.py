@@ -50,6 +50,8 @@ METRICS: tuple[Metric, ...] = (
            "estimated = measured, exactly"),
     Metric("waste", "B", RUN, "Bytes a memory's port moved beyond what was asked, because contiguous runs are rounded up to its "
            "granularity."),
+    Metric("dram", "1", RUN, "Bursts of memories whose channels are simulated, how many hit an open row, a closed bank or "
+           "another row, and the refreshes and turnarounds between them.", "row hits + misses + conflicts = bursts"),
     Metric("lanes", "cycles", RUN, "Busy, stalled and idle cycles of each row of the timeline; ports and links are busy or idle "
            "(in sixteenths of a cycle).", "busy + stall + idle = cycles for each lane"),
     Metric("links", "B", RUN, "Bytes that crossed a link, after rounding to its granularity."),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from accelsim.analytic.routes import CHILD, Route, port_name, route
 from accelsim.errors import LimitExceeded
-from accelsim.kernels.estimate_layout import GRAIN, LEAST, NEVER, PER_BYTE, RATE, SETUP
+from accelsim.kernels.estimate_layout import GRAIN, LEAST, NEVER, PER_BYTE, RATE, ROUNDS, SETUP
 from accelsim.search.looks import INWARD, OUTWARD, Hold
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access
@@ -138,17 +138,17 @@ class Stations:
                 for tensor, writes, station, rate, sharers in found]
 
     def _way(self, hold: Hold, way: Route) -> Way:
-        services = np.zeros((len(way.stations), 5), dtype=np.int64)
+        services = np.zeros((len(way.stations), 6), dtype=np.int64)
         done = [0]
         for row, station in zip(services, way.stations, strict=True):
             pace = Fraction(0) if station.rate is None else TICKS / station.rate
-            row[[PER_BYTE, RATE, GRAIN, LEAST, SETUP]] = (
+            row[[PER_BYTE, RATE, GRAIN, LEAST, SETUP, ROUNDS]] = (
                 pace.numerator, pace.denominator if pace else 0, station.granularity_bytes, station.least_bytes,
-                TICKS * station.setup_cycles)
+                TICKS * station.setup_cycles, station.rounds)
             done.append(done[-1] + station.latency_cycles)
         return Way(services, tuple(self._station(station.name) for station in way.stations), tuple(done[:-1]),
                    tuple(hold.entry if station.side == CHILD else hold.before or 0 for station in way.stations),
-                   way.latency_cycles, way.stations[-1].latency_cycles)
+                   way.latency_cycles, way.last_cycles)
 
     def check_limit(self) -> None:
         """Raises LimitExceeded where a sum over a mapping of this operator could pass LIMIT.

@@ -67,7 +67,7 @@ class Memory:
     """A software-managed memory of a level.
 
     ``dram``: its channels are simulated command by command; its port's rate is then what they carry at most, its latency
-    that of a read of a closed bank, and ``beyond_cycles`` the part of it that comes on top of the channels' own times.
+    what passes at least from a burst's command to its data, and ``beyond_cycles`` the part of it that comes on top of that.
     """
 
     name: str

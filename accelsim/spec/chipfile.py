@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated, Literal
@@ -323,7 +322,7 @@ def _memory(file: MemoryFile, clock: Fraction, drams: Mapping[str, Dram]) -> Mem
         ports = tuple(Port(access.value, default, frozenset({access}), None) for access in Access)
     buffers = tuple(file.buffers.items()) if isinstance(file.buffers, dict) else (("", file.buffers),)
     beyond = _cycles(file.latency, clock, own)
-    latency = beyond if dram is None else beyond + _read_cycles(dram, clock)
+    latency = beyond if dram is None else beyond + _least_cycles(dram, clock)
     unlimited = None if dram is None else dram.capacity_bytes
     return Memory(file.name, MemoryKind(file.kind), unlimited if isinstance(file.capacity, str) else file.capacity, latency,
                   file.granularity, ports, buffers, file.banks, file.accumulate,
@@ -331,9 +330,9 @@ def _memory(file: MemoryFile, clock: Fraction, drams: Mapping[str, Dram]) -> Mem
                   beyond if dram is not None else 0)
 
 
-def _read_cycles(dram: Dram, clock: Fraction) -> int:
-    """From an activation to the first data of a read: tRCD + CL."""
-    return math.ceil((dram.timing.tRCDRD + dram.timing.CL) * dram.cycle_s * clock)
+def _least_cycles(dram: Dram, clock: Fraction) -> int:
+    """From the command of a burst to its data, whether it reads or writes: no bank needs less, an open row no more."""
+    return int(min(dram.timing.CL, dram.timing.CWL) * dram.cycle_s * clock)
 
 
 def _cycles(duration: Duration, clock: Fraction, own: Fraction | None = None) -> int:

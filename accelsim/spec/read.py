@@ -83,11 +83,9 @@ def _chip(located: Located, of_memories: Sequence[tuple[str, Any]]) -> Chip:
     faults: list[Fault] = []
     drams: dict[str, Dram] = {}
     for path, name in timings(file):
-        own = str(Path(located.file).parent / name)
-        known = name in shipped("memories") or not is_file(Path(own))
         if name in drams:
             continue
-        dram = _try(faults, functools.partial(_memory, name if known else own, of_memories))
+        dram = _try(faults, functools.partial(_memory, _beside(located, name), of_memories))
         if dram is not None:
             drams[name] = dram
         elif not faults[-1].line and not faults[-1].path:
@@ -100,6 +98,19 @@ def _chip(located: Located, of_memories: Sequence[tuple[str, Any]]) -> Chip:
         raise SpecError(faults)
     chip, problems = resolve_chip(file, drams)
     return _whole(located, chip, problems)
+
+
+def _beside(located: Located, name: str) -> str:
+    """A memory that a chip names: a shipped one, or a file beside the chip's."""
+    own = Path(located.file).parent / name
+    return name if name in shipped("memories") or not is_file(own) else str(own)
+
+
+def _timing_texts(located: Located, overrides: Sequence[tuple[str, Any]]) -> list[tuple[str, str]]:
+    """The DRAM technologies that a chip names, as text."""
+    names = dict.fromkeys(name for _, name in timings(_validated(located, ChipFile)))
+    return [(f"memory.{Path(name).stem}", as_yaml(apply_overrides(_located(_beside(located, name), "memories"), "memory",
+                                                                  overrides).value)) for name in names]
 
 
 def read_workload(name: str, overrides: Iterable[str] = ()) -> Workload:
@@ -160,6 +171,7 @@ def read(chip: str, workload: str, mapping: str | None = None, *, choose: Choose
     cases = tuple(_case(found_chip, operator, named, choose, split["mapping"]) for operator in found_workload.operators)
     texts = tuple((kind, as_yaml(file.value)) for kind, file in
                   (("chip", chip_file), ("workload", workload_file)) if file is not None)
+    texts += tuple(_timing_texts(chip_file, split["memory"]) if chip_file is not None else ())
     return Asked(found_chip, found_workload, cases, texts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from accelsim.spec.build import _channel_problems
 from accelsim.spec.case import Case
@@ -13,11 +14,11 @@ from accelsim.spec.dram import Dram
 FED = frozenset({Access.FILL, Access.DRAIN})
 
 
-def behind(memory: Memory, dram: Dram, clock_hz: object, beyond: int) -> Memory:
+def behind(memory: Memory, dram: Dram, clock_hz: Fraction, beyond: int) -> Memory:
     """A memory whose channels are simulated from now on."""
-    port = Port("channels", dram.peak_bytes_per_s / clock_hz, FED, None)  # type: ignore[operator]
+    port = Port("channels", dram.peak_bytes_per_s / clock_hz, FED, None)
     return replace(memory, kind=MemoryKind.DRAM, dram=dram, beyond_cycles=beyond, granularity_bytes=1,
-                   latency_cycles=beyond + 30, ports=(port,))
+                   latency_cycles=beyond + int(min(dram.timing.CL, dram.timing.CWL) * dram.cycle_s * clock_hz), ports=(port,))
 
 
 def with_channels(case: Case, drams: Sequence[Dram], beyond: int = 0) -> Case | None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from accelsim.analytic.estimate import estimate
 from accelsim.machine.compiled_driver import CompiledMachine
 from accelsim.machine.dram import replay
 from accelsim.machine.memories import Come, MemoryState, Outcome, earliest
@@ -22,7 +23,7 @@ from accelsim.spec.dramtrace import Trace
 from accelsim.spec.operator import Role
 from accelsim.spec.read import read_memory, shipped
 
-from ..helpers import chip, entry, gemm, level, make, run, stalls
+from ..helpers import brief, chip, entry, gemm, level, make, run, stalls
 from ..properties.strategies import MOST_STEPS, cases, steps_of, wide_cases
 from .channel_cases import short_queue, with_channels
 from .test_drivers import compare
@@ -288,6 +289,17 @@ def test_all_bytes_are_moved_in_whole_bursts(case: Case, name: str) -> None:
     dram = DRAMS[name]
     assert busy == pytest.approx(counts["dram_bursts"] * dram.timing.BL * dram.cycle_s * made.chip.clock_hz,
                                  abs=len(timeline.lanes) + counts["dram_bursts"] / 8)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=SLOW)
+@given(st.one_of(cases(), wide_cases()), st.sampled_from(TECHNOLOGIES), st.booleans())
+def test_no_run_beats_a_bound_of_the_estimate(case: Case, name: str, refreshed: bool) -> None:
+    assume(steps_of(case) <= MOST_STEPS)
+    made = with_channels(case, [DRAMS[name] if refreshed else calm(DRAMS[name])])
+    assume(made is not None)
+    assert made is not None
+    cycles = run(made, None, CompiledMachine).cycles
+    assert [one for one in estimate(made).bounds if one.cycles > cycles] == [], brief(made)
 
 
 def test_readable_and_compiled_tell_the_same_of_a_longer_run() -> None:

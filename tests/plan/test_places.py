@@ -49,7 +49,8 @@ def test_byte_runs_are_those_of_the_elements(numbers: Numbers, data: st.DataObje
     if holds:
         wanted &= ~elements(numbers, held)
     right = {100 + (int(one) * bits + bit) // 8 for one in np.flatnonzero(wanted) for bit in range(bits)}
-    told = [byte for start, length in zip(starts.tolist(), lengths.tolist(), strict=True) for byte in range(start, start + length)]
+    runs = zip(starts.tolist(), lengths.tolist(), strict=True)
+    told = [byte for start, length in runs for byte in range(start, start + length)]
     assert set(told) == right
     assert (np.diff(starts) >= 0).all()
     if bits >= 8:

@@ -62,7 +62,7 @@ def test_what_a_timing_comes_to(tmp_path: Path) -> None:
     assert port.accesses == {Access.FILL, Access.DRAIN}
     assert port.rate == dram.peak_bytes_per_s / 10**9
     assert memory.beyond_cycles == 10
-    assert memory.latency_cycles == 10 + math.ceil((dram.timing.tRCDRD + dram.timing.CL) * dram.cycle_s * 10**9)
+    assert memory.latency_cycles == 10 + math.floor(min(dram.timing.CL, dram.timing.CWL) * dram.cycle_s * 10**9)
     assert memory.capacity_bytes == 1 << 30
 
 
@@ -73,7 +73,7 @@ def test_unlimited_means_all_that_the_channels_have(tmp_path: Path) -> None:
 
 def test_a_file_beside_the_chip(tmp_path: Path) -> None:
     text = (shipped_folder("hwconfigs") / "memories" / "ddr4-2400.yaml").read_text(encoding="utf-8")
-    (tmp_path / "own.yaml").write_text(re.sub(r"^name: .*", "name: own", text, flags=re.M), encoding="utf-8")
+    (tmp_path / "own.yaml").write_text(re.sub(r"^name: .*", "name: own", text, flags=re.MULTILINE), encoding="utf-8")
     memory = read_chip(written(tmp_path, ("timing: ddr4-2400", "timing: own.yaml"))).levels[0].memories[0]
     assert memory.dram is not None
     assert memory.dram.name == "own"
@@ -132,7 +132,8 @@ def test_what_is_kept_in_channels_is_at_home_there(tmp_path: Path) -> None:
 
 
 def test_lockstep_instances_have_no_addresses(tmp_path: Path) -> None:
-    chip = written(tmp_path, ("    bandwidth: 8 B/cycle\n", "    bandwidth: 8 B/cycle\n    instances: {x: 2}\n    lockstep: true\n"))
+    rate = "    bandwidth: 8 B/cycle\n"
+    chip = written(tmp_path, (rate, rate + "    instances: {x: 2}\n    lockstep: true\n"))
     mapping = "levels:\n  - {level: DRAM, loops: [{m: 4}, {n: 8}, {k: 8}], spatial: {x: [{m: 2}]}}\n"
     with pytest.raises(SpecError, match="runs in lockstep"):
         from_files(chip, "gemm:m=8,n=8,k=8", mapping)
