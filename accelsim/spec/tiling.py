@@ -164,7 +164,9 @@ def _drafted(chip: Chip, operator: Operator, across: dict[str, tuple[str, ...]],
                    [{} for _ in range(entries)], [order] * entries, stationary)
     taken: Tile = {}
     for axis, _ in axes:
-        draft.spatial[entry][axis] = _spread(operator, across.get(axis, ()), rooms[axis], taken)
+        # a matrix unit's axes are dimensions by themselves
+        own = (axis,) if axis in operator.dims else ()
+        draft.spatial[entry][axis] = _spread(operator, across.get(axis, own), rooms[axis], taken)
     _cores(draft, entry, taken)
     for place in range(array, 0, -1):
         draft.tiles[place] = {dim: draft.inner(place, dim) for dim in operator.dims}

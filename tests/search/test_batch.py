@@ -47,6 +47,17 @@ def test_shipped_chips(name: str, workload: str, seed: int) -> None:
     _agree(name, workload, seed, 25)
 
 
+BEHIND_DDR4 = tuple(f"chip.levels.DRAM.{key}={value}" for key, value in (
+    ("timing", "ddr4-2400"), ("bandwidth", "null"), ("granularity", "null"), ("ports", "null")))
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 1 << 30), workload=st.sampled_from(
+    ["gemm:m=96,n=80,k=112,dtype=int8", "conv2d:n=1,k=32,c=16,p=7,q=7,r=3,s=3,padding=1,dtype=int8"]))
+def test_a_chip_behind_channels(seed: int, workload: str) -> None:
+    _agree_on(read_chip("gemmini", BEHIND_DDR4), read_workload(workload).operators[0], seed, 15)
+
+
 @pytest.mark.nightly
 @settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(chosen=st.sampled_from(SHIPPED), seed=st.integers(0, 1 << 30))
@@ -55,7 +66,10 @@ def test_shipped_chips_at_length(chosen: tuple[str, str], seed: int) -> None:
 
 
 def _agree(name: str, workload: str, seed: int, rows: int) -> None:
-    on, what = shipped(name, workload)
+    _agree_on(*shipped(name, workload), seed, rows)
+
+
+def _agree_on(on: Chip, what: Operator, seed: int, rows: int) -> None:
     random = Random(seed)
     try:
         estimator = BatchEstimator(on, what, template(random, on, what))

@@ -1,6 +1,7 @@
 """Does each dataflow write a legal mapping wherever a chip can run it, and does `auto` take the fastest by estimate?"""
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -107,3 +108,16 @@ def test_a_stationary_tensor_is_bound_at_the_array() -> None:
     operator = work("gemmini", "gemm")
     for name, tensor in (("weight-stationary", "B"), ("output-stationary", "C"), ("input-stationary", "A")):
         assert write(name, CHIPS["gemmini"], operator).levels[-1].binding == (tensor,)
+
+
+def test_a_matrix_unit_of_named_extents_counts_them_when_tiles_are_fitted(tmp_path: Path) -> None:
+    """Its m and n are part of every step: tiles that are fitted without them would not fit (a 256 KiB memory here)."""
+    path = tmp_path / "chip.yaml"
+    path.write_text("name: unit\ndescription: A unit of 16 x 64\nclock: 1 GHz\nlevels:\n"
+                    "  - {name: DRAM, kind: dram, capacity: unlimited, bandwidth: 19.2 GB/s}\n"
+                    "  - {name: SRAM, kind: sram, capacity: 256 KiB, bandwidth: unlimited}\n"
+                    "  - {name: UNIT, array: {model: matrix, pes: {m: 16, n: 64}}}\n", encoding="utf-8")
+    on = read_chip(str(path))
+    what = read_workload("gemm:m=16,n=1024,k=1024,dtype=int8").operators[0]
+    for name in ("weight-stationary", "output-stationary", "input-stationary"):
+        make_case(on, what, choose(on, what, name))
