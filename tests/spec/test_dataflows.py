@@ -120,4 +120,4 @@ def test_a_matrix_unit_of_named_extents_counts_them_when_tiles_are_fitted(tmp_pa
     on = read_chip(str(path))
     what = read_workload("gemm:m=16,n=1024,k=1024,dtype=int8").operators[0]
     for name in ("weight-stationary", "output-stationary", "input-stationary"):
-        make_case(on, what, choose(on, what, name))
+        make_case(on, what, write(name, on, what))
