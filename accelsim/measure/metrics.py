@@ -54,7 +54,7 @@ METRICS: tuple[Metric, ...] = (
            "another row, and the refreshes and turnarounds between them.", "row hits + misses + conflicts = bursts"),
     Metric("lanes", "cycles", RUN, "Busy, stalled and idle cycles of each row of the timeline; ports and links are busy or idle "
            "(in sixteenths of a cycle).", "busy + stall + idle = cycles for each lane"),
-    Metric("links", "B", RUN, "Bytes that crossed a link, after rounding to its granularity."),
+    Metric("links", "B", RUN, "Bytes that crossed a link, after rounding to its granularity, and its share of busy cycles."),
     Metric("bound_by", "", RUN, "What binds: the busiest array, port or link if it is busy at least 80 % of the run, else the "
            "largest stall cause."),
     Metric("estimate", "cycles", RUN, "The closed form's cycles: the largest of its lower bounds.",

@@ -51,6 +51,10 @@ class OperatorReport:
         arrays = [lane for lane in self.lanes.values() if lane.kind is LaneKind.ARRAY]
         return sum(lane.busy_cycles for lane in arrays) / max(1, len(arrays) * self.cycles)
 
+    def link_busy(self, link: str) -> float:
+        """Share of the run in which a link was busy, the mean over its instances; 0 where nothing takes time there."""
+        own = [lane.busy_cycles for lane in self.lanes.values() if lane.kind is LaneKind.LINK and lane.level == link]
+        return sum(own) / max(1, len(own) * self.cycles)
 
     @property
     def fill_drain(self) -> dict[str, int]:

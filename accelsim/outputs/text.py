@@ -34,7 +34,7 @@ def operator_summary(one: OperatorReport, report: RunReport) -> str:
     lines.append(f"bound by       {one.bound_by}{_busy_note(one)}")
     lines += ["", *stall_lines(one.stalls, one.cycles * len(arrays), one.busy, sum(lane.idle_cycles for lane in arrays),
                                one.fill_drain)]
-    lines += ["", *traffic_lines(one.case, one.levels), *dram_lines(one)]
+    lines += ["", *traffic_lines(one.case, one.levels), *link_lines(one), *dram_lines(one)]
     lines += ["", "advice"]
     lines += [line for advice in one.advice for line in advice_lines(advice.cycles, advice.text)] or [
         "  nothing to gain: the array is always busy"]
@@ -89,6 +89,12 @@ def traffic_lines(case: Case, levels: Mapping[str, Mapping[str, Traffic]]) -> li
         lines.append(f"  {level + ' ' + tensor:<12} " + " ".join(
             f"{human_bytes(getattr(traffic, key)) if getattr(traffic, key) else '-':>11}" for _, key in columns))
     return lines
+
+
+def link_lines(one: OperatorReport) -> list[str]:
+    """What crossed each link, and how much of the run it was busy."""
+    return [f"{'links' if i == 0 else '':<14} {name:<12} {human_bytes(size):>11}, busy {one.link_busy(name):.1%}"
+            for i, (name, size) in enumerate(one.links.items())]
 
 
 def dram_lines(one: OperatorReport) -> list[str]:

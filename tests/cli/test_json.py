@@ -122,3 +122,17 @@ def test_the_numbers_add_up(found: list[Any]) -> None:
 def test_keys_are_sorted_and_nothing_else_is_printed() -> None:
     out = accelsim("run", "toy", "gemm:m=8,n=8,k=8", "--json").out
     assert out == json.dumps(json.loads(out), indent=2, sort_keys=True) + "\n"
+
+
+def test_links_and_channels() -> None:
+    """A link's share is its lanes' busy cycles over the run; channels count their bursts, and memories without any are at 0."""
+    timed = [f"chip.levels.DRAM.{key}" for key in ("timing=ddr4-2400", "bandwidth=null", "ports=null")]
+    asked = ["run", "gemmini", "gemm:m=64,n=64,k=64,dtype=int8", "--json"]
+    for overrides in ((), (*timed, "chip.levels.DRAM.granularity=null")):
+        (one,) = accelsim(*asked, *(part for text in overrides for part in ("-o", text))).json["operators"]
+        assert one["links"]["DMA"]["bytes"] == 3 * 64 * 64
+        assert one["links"]["DMA"]["busy_share"] == pytest.approx(one["lanes"]["DMA"]["busy_cycles"] / one["cycles"])
+        dram = one["dram"]
+        assert dram["row_hits"] + dram["row_misses"] + dram["row_conflicts"] == dram["bursts"]
+        assert dram["bytes"] == 64 * dram["bursts"]
+        assert (dram["bytes"] >= 3 * 64 * 64) == bool(overrides)
