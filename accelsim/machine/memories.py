@@ -229,12 +229,12 @@ def earliest(memories: Sequence[MemoryState[Owner]], cycle: int | None) -> list[
     """
     found: list[Outcome[Owner]] = []
     while busy := [memory for memory in memories if memory.busy]:
-        first, *others = sorted(busy, key=lambda memory: memory.next_look)
-        if cycle is not None and others and all(memory.rests(cycle) for memory in busy):
+        if len(busy) == 1:
+            return found + busy[0].until(cycle)
+        if cycle is not None and all(memory.rests(cycle) for memory in busy):
             break
-        new = first.until(cycle, others[0].next_look if others else None)
+        first, second, *_ = sorted(busy, key=lambda memory: memory.next_look)
+        new = first.until(cycle, second.next_look)
         found += new
-        if not others:
-            break
         cycle = min([one.cycle for one in new] + ([] if cycle is None else [cycle]), default=None)
     return found
