@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
-from math import ceil, prod
+from math import ceil, floor, prod
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from accelsim.kernels.estimate_layout import (
     EDGE,
     ELEMENTS,
     P_TICKS,
-    SETUP,
+    ROUNDS,
     SIZE,
     STEP_WIDTH,
     STEPS,
@@ -180,17 +180,17 @@ def test_images_are_sets(terms: list[tuple[int, int, int, int]], place: int, ext
 
 @given(sizes=st.lists(st.integers(0, 300), min_size=1, max_size=4), bits=st.sampled_from([4, 8, 32]), latency=st.integers(0, 9),
        rate=st.sampled_from([None, Fraction(4), Fraction("1.9"), Fraction(340, 7)]), grain=st.sampled_from([1, 5, 64]),
-       least=st.sampled_from([0, 100]), setup=st.integers(0, 3), sign=st.sampled_from([1, -1]))
+       least=st.sampled_from([0, 100]), setup=st.integers(0, 3), sign=st.sampled_from([1, -1]), up=st.booleans())
 @settings(deadline=None, max_examples=100)
 def test_transfers_one_by_one(sizes: list[int], bits: int, latency: int, rate: Fraction | None, grain: int, least: int,
-                              setup: int, sign: int) -> None:
+                              setup: int, sign: int, up: bool) -> None:
     pace = Fraction(16) / rate if rate else Fraction(0)
     stops, width = W_STOP + WAY_WIDTH, STOP_WIDTH
     model, total = np.zeros(stops + 2 * width, np.int64), np.zeros(TICKS + 2, np.int64)
     model[[W_STOP, W_STOPS, W_LATENCY]] = stops, 2, latency
-    first = [pace.numerator, pace.denominator if rate else 0, grain, least, 16 * setup]
-    for place, service in enumerate((first, [1, 1, 1, 0, 0])):
-        model[stops + place * width:][:SETUP + 1] = service
+    first = [pace.numerator, pace.denominator if rate else 0, grain, least, 16 * setup, int(up)]
+    for place, service in enumerate((first, [1, 1, 1, 0, 0, 1])):
+        model[stops + place * width:][:ROUNDS + 1] = service
         model[stops + place * width + P_TICKS] = place
     wanted = [0] * (TICKS + 2)
     for i, size in enumerate(sizes):
@@ -199,7 +199,8 @@ def test_transfers_one_by_one(sizes: list[int], bits: int, latency: int, rate: F
         if not size:
             continue
         payload = ceil(size * bits / 8)
-        ticks = ceil(ceil(max(payload, least) / grain) * grain * pace)
+        exact = ceil(max(payload, least) / grain) * grain * pace
+        ticks = ceil(exact) if up else floor(exact)
         cycles = latency + ceil(max(Fraction(ticks, 16) + setup, Fraction(payload, 16)))
         for kind, amount in ((ELEMENTS, size), (BYTES, payload), (TRANSFERS, 1), (ALONE, cycles), (TICKS, ticks),
                              (TICKS + 1, payload)):
