@@ -127,6 +127,7 @@ def memory_entry(memory: Memory, rate_text: RateText) -> dict[str, Any]:
             "capacity": "unlimited" if memory.capacity_bytes is None else format_bytes(memory.capacity_bytes),
             "bandwidth": None if memory.dram else rate_text(first),
             "timing": timing_name(memory.dram) if memory.dram else None,
+            "layout": "tiles" if memory.tiled else None,
             "latency": time_text(memory.beyond_cycles if memory.dram else memory.latency_cycles),
             "granularity": size_text(memory.granularity_bytes),
             "ports": None if memory.dram else ports,

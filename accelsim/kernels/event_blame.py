@@ -197,13 +197,16 @@ def put_queue(s: Ints, g: int, hop: int, booking: int) -> int:
 
 @part
 def put_mixed(s: Ints, leg: int, which: int, start: int, end: int, where: int) -> int:
-    """A stretch that channels are behind: latency last, and before it the causes, shared out in whole cycles."""
+    """A stretch that channels are behind: latency last; what is left of it inside the wait is shared out in whole cycles."""
     if end <= start:
         return 0
     m = s[B_MIX] + leg * MIX_WIDTH + which * MIX
     latest = max(start, end - s[m + MIX_LATENCY])
     if put(s, s[MIXED], latest, end, where, WHOSE_NOBODY):
         return 1
+    start, latest = max(start, s[SINCE]), min(latest, s[UNTIL])
+    if start >= latest:
+        return 0
     total = gone = 0
     for i in range(MIX_LATENCY + 1, MIX):
         total += s[m + i]

@@ -20,14 +20,17 @@ class Blame:
 
     def __init__(self, network: Network) -> None:
         self._network = network
+        self._since = self._until = 0
 
     def ready(self, residency: Residency, since: int, until: int, array: int) -> list[Piece]:
         """Why an array waited for a residency from ``since`` until it was ready."""
+        self._since, self._until = since, until
         return _clipped(self._before_ready(residency, array), since, until)
 
     def drained(self, residency: Residency, since: int, until: int, array: int) -> list[Piece]:
         """Why the last drain arrived when it did: how the end of the run was spent."""
         assert residency.drain is not None
+        self._since, self._until = since, until
         return _clipped(self._before_drained(residency, array), since, until)
 
     def _before_drained(self, residency: Residency, array: int) -> Iterator[Piece]:
@@ -99,7 +102,7 @@ class Blame:
             return
         hop, _, _, _, through, _ = chain[place]
         if hop.memory >= 0 and leg.drains:
-            yield from _mixed(owners[place], AFTER, through, until, hop.name)
+            yield from self._mixed(owners[place], AFTER, through, until, hop.name)
         else:
             yield Piece(hop.latency_cause, through, until, hop.name, "")
         while place >= 0:
@@ -116,7 +119,7 @@ class Blame:
         """From the end of a hop's service back to the request: service, then first bytes and queues of the hops before."""
         hop, _, start, end, _, _ = chain[place]
         if hop.memory >= 0:
-            yield from _mixed(owners[place], BEFORE if owners[place].drains else AFTER, start, end, hop.name)
+            yield from self._mixed(owners[place], BEFORE if owners[place].drains else AFTER, start, end, hop.name)
         elif hop.resource >= 0:
             served = min(end, start + hop.setup_cycles)
             yield Piece(self._network.resources[hop.resource].cause, served, end, hop.name, "")
@@ -129,12 +132,32 @@ class Blame:
             yield Piece(before.latency_cause, start, chain[place][1], before.name, "")
             place -= 1
 
+    def _mixed(self, leg: Leg, which: int, start: int, end: int, where: str) -> Iterator[Piece]:
+        """A stretch that channels are behind: latency last; what is left of it inside the wait is shared out in whole cycles."""
+        assert leg.channels is not None
+        assert leg.channels.mixes is not None
+        mix = leg.channels.mixes[which]
+        latest = max(start, end - mix.latency)
+        if latest < end:
+            yield Piece(StallCause.DRAM_LATENCY, latest, end, where, "")
+        start, latest = max(start, self._since), min(latest, self._until)
+        if start >= latest:
+            return
+        weights = (mix.bandwidth, mix.turnaround, mix.row, mix.refresh, mix.contention)
+        total, gone, until = sum(weights), 0, latest
+        for cause, weight in zip(MIXED, weights, strict=True):
+            gone += weight
+            since = latest - (latest - start) * gone // total if total else start
+            if since < until:
+                yield Piece(cause, since, until, where, "others" if cause is StallCause.CONTENTION else "")
+            until = since
+
     def _queue(self, booking: Booking, leg: Leg) -> Iterator[Piece]:
         hop, arrival, start, _, _, queue = booking
         if start <= arrival or hop.resource < 0:
             return
         if hop.memory >= 0:
-            yield from _mixed(leg, BEFORE, arrival, start, hop.name)
+            yield from self._mixed(leg, BEFORE, arrival, start, hop.name)
             return
         cause = self._network.resources[hop.resource].cause
         spec = leg.spec
@@ -149,24 +172,7 @@ class Blame:
 
 
 BEFORE, AFTER = range(2)
-
-
-def _mixed(leg: Leg, which: int, start: int, end: int, where: str) -> Iterator[Piece]:
-    """A stretch that channels are behind: latency last, and before it the causes, shared out in whole cycles."""
-    assert leg.channels is not None
-    assert leg.channels.mixes is not None
-    mix = leg.channels.mixes[which]
-    latest = max(start, end - mix.latency)
-    if latest < end:
-        yield Piece(StallCause.DRAM_LATENCY, latest, end, where, "")
-    weights = (mix.bandwidth, mix.turnaround, mix.row, mix.refresh, mix.contention)
-    total, gone, until = sum(weights), 0, latest
-    for cause, weight in zip(MIXED, weights, strict=True):
-        gone += weight
-        since = latest - (latest - start) * gone // total if total else start
-        if since < until:
-            yield Piece(cause, since, until, where, "others" if cause is StallCause.CONTENTION else "")
-        until = since
+"""The two stretches of a wait for channels."""
 
 
 MIXED = (StallCause.DRAM_BANDWIDTH, StallCause.DRAM_TURNAROUND, StallCause.DRAM_ROW, StallCause.DRAM_REFRESH,

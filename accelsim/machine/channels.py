@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from accelsim.machine.memories import MemoryState, Outcome, Owner, earliest
 from accelsim.machine.network import Network
 from accelsim.plan.moves import SingleLoad
-from accelsim.plan.places import Places
+from accelsim.plan.places import Blocks, Places
 from accelsim.plan.schedule import Schedule
 from accelsim.timeline import BUSY_STATE, Recorder
 
@@ -27,6 +27,7 @@ class Channels(Generic[Owner]):
         self._memories: list[MemoryState[Owner]] = [
             MemoryState(one.dram, one.clock, _Keep(recorder, len(network.array_lanes) + one.first)) for one in network.memories]
         self._places: dict[tuple[int, int], Places] = {}
+        self._blocks = [Blocks() for _ in network.memories]
 
     @property
     def busy(self) -> bool:
@@ -41,10 +42,14 @@ class Channels(Generic[Owner]):
         tensor = network.tensors[spec.tensor]
         moved = self._schedule.loads(spec.entry, tensor)[load]
         assert isinstance(moved, SingleLoad), "what runs in lockstep is not fed from channels"
-        places = self._places.get((spec.entry, spec.tensor))
-        if places is None:
-            places = self._places[spec.entry, spec.tensor] = self._schedule.places(spec.entry, tensor)
-        starts, lengths = places.byte_runs(tile, held, moved.move.bits)
+        if network.memories[memory].tiled:
+            block = self._blocks[memory].block((spec.tensor, tile), moved.payload_bytes)
+            starts, lengths = np.array([block]), np.array([moved.payload_bytes])
+        else:
+            places = self._places.get((spec.entry, spec.tensor))
+            if places is None:
+                places = self._places[spec.entry, spec.tensor] = self._schedule.places(spec.entry, tensor)
+            starts, lengths = places.byte_runs(tile, held, moved.move.bits)
         if pieces > 1:
             total = int(lengths.sum())
             starts, lengths = _cut(starts, lengths, total * piece // pieces, total * (piece + 1) // pieces)

@@ -93,12 +93,16 @@ class ArrayNode:
 
 @dataclass(frozen=True)
 class Channels:
-    """A memory whose channels are simulated: its data buses are resources, from ``first`` on. ``clock``: the chip's, in Hz."""
+    """A memory whose channels are simulated: its data buses are resources, from ``first`` on. ``clock``: the chip's, in Hz.
+
+    ``tiled``: tensors lie there tile by tile.
+    """
 
     dram: Dram
     clock: Fraction
     first: int
     level: str
+    tiled: bool
 
 
 @dataclass(frozen=True)
@@ -219,7 +223,8 @@ class _Wiring:
         key = entry, memory.name, unit
         if key not in self.memory_numbers:
             self.memory_numbers[key] = len(self.memories)
-            self.memories.append(Channels(dram, self.case.chip.clock_hz, len(self.resources), self.case.chip.names[entry]))
+            self.memories.append(Channels(dram, self.case.chip.clock_hz, len(self.resources), self.case.chip.names[entry],
+                                          memory.tiled))
             buses = dram.counts["channel"] * dram.counts["pseudo_channel"]
             rate = dram.peak_bytes_per_s / self.case.chip.clock_hz / buses
             for bus in range(buses):

@@ -1,6 +1,6 @@
-"""Where what is moved lies in a memory: the byte runs of a tile that are not in the tile before.
+"""Where what is moved lies in a memory: the byte runs of a tile that are not in the tile before, or one piece for each tile.
 
-Tensors lie one behind another in the operator's order, each row-major from a page's beginning on. An output has room for
+Row-major tensors lie one behind another in the operator's order, each from a page's beginning on. An output has room for
 partial sums; elements lie as densely as they are wide when they are moved.
 """
 
@@ -17,6 +17,8 @@ from accelsim.plan.walk import Numbers
 
 Ints = NDArray[np.int64]
 PAGE_BYTES = 4096
+BLOCK_BYTES = 64
+"""Tiles that lie in one piece begin at such a boundary: a burst of most technologies."""
 
 _Runs = tuple[Ints, Ints]
 """Where runs begin and how long they are, ascending: int64[n] each."""
@@ -88,6 +90,23 @@ class Places:
                 lengths = np.tile(lengths, len(indices))
             block *= axis.extent
         return _joined(starts, lengths)
+
+
+class Blocks:
+    """A memory in which each tile lies in one piece, one behind another in the order in which they are first moved."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[int, int], tuple[int, int]] = {}
+        self._end = 0
+
+    def block(self, tile: tuple[int, int], size_bytes: int) -> int:
+        """Where a tile (its tensor's number and its own) begins, of which so many bytes move; a longer one moves further on."""
+        place, room = self._places.get(tile, (0, 0))
+        if size_bytes > room:
+            place = self._end
+            self._end += -(-size_bytes // BLOCK_BYTES) * BLOCK_BYTES
+            self._places[tile] = place, size_bytes
+        return place
 
 
 def tensor_bases(elements: Sequence[int], bits: Sequence[int]) -> list[int]:

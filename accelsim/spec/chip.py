@@ -68,6 +68,7 @@ class Memory:
 
     ``dram``: its channels are simulated command by command; its port's rate is then what they carry at most, its latency
     what passes at least from a burst's command to its data, and ``beyond_cycles`` the part of it that comes on top of that.
+    ``tiled``: tensors lie there tile by tile, not row-major.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Memory:
     tensors: frozenset[str] | None
     dram: Dram | None = None
     beyond_cycles: int = 0
+    tiled: bool = False
 
     def holds(self, tensor: Tensor) -> bool:
         """Whether the tensor may be bound here."""

@@ -52,6 +52,8 @@ class MemoryFile(_Strict):
     capacity: Capacity
     bandwidth: RateLimit | None = Field(None, description="needed unless `timing` says it")
     timing: TimingName | None = Field(None, description="a DRAM technology: its channels are simulated command by command")
+    layout: Literal["row-major", "tiles"] | None = Field(
+        None, description="with `timing`: how tensors lie there; tiles: each as it moves, in one piece; default row-major")
     latency: Latency = Field(Duration(Fraction(0), "cycle"), description="default: none, but what `timing` takes itself")
     granularity: Bytes = Field(1, description="every contiguous run of a transfer is rounded up to it; default 1 B")
     ports: list[PortFile] | None = Field(None, min_length=1, description="default: fill, drain, array_read, array_write apart")
@@ -89,6 +91,7 @@ class LevelFile(_Strict):
     capacity: Capacity | None = None
     bandwidth: RateLimit | None = None
     timing: TimingName | None = None
+    layout: Literal["row-major", "tiles"] | None = None
     latency: Latency | None = None
     granularity: Bytes | None = None
     ports: list[PortFile] | None = None
@@ -178,8 +181,8 @@ def resolve_chip(file: ChipFile, drams: Mapping[str, Dram]) -> tuple[Chip | None
                 _cycles(file.launch, file.clock)), []
 
 
-_MEMORY_KEYS = ("kind", "capacity", "bandwidth", "timing", "latency", "granularity", "ports", "buffers", "banks", "accumulate",
-                "manages", "serves", "clock")
+_MEMORY_KEYS = ("kind", "capacity", "bandwidth", "timing", "layout", "latency", "granularity", "ports", "buffers", "banks",
+                "accumulate", "manages", "serves", "clock")
 
 
 def _chip_problems(file: ChipFile) -> list[Problem]:
@@ -249,9 +252,13 @@ def _rate_problems(path: tuple[str | int, ...], memory: LevelFile | MemoryFile) 
     """A memory has a rate, or channels that have one; not both. A level that has `memories` has neither."""
     if isinstance(memory, LevelFile) and (memory.memories is not None or memory.array is not None):
         return []
-    if memory.timing is None:
-        return [] if memory.bandwidth is not None else [(path, "missing key 'bandwidth'", "`timing` names a DRAM that has one")]
     problems: list[Problem] = []
+    if memory.timing is None:
+        if memory.bandwidth is None:
+            problems.append((path, "missing key 'bandwidth'", "`timing` names a DRAM that has one"))
+        if memory.layout is not None:
+            problems.append(((*path, "layout"), "'layout' without `timing`: addresses do not matter to a bandwidth", ""))
+        return problems
     if memory.kind == "sram":
         problems.append(((*path, "timing"), "the channels of a DRAM are for kind: dram", ""))
     problems += [((*path, key), f"'{key}' beside `timing`, whose channels say it", "") for key in ("bandwidth", "ports")
@@ -327,7 +334,7 @@ def _memory(file: MemoryFile, clock: Fraction, drams: Mapping[str, Dram]) -> Mem
     return Memory(file.name, MemoryKind(file.kind), unlimited if isinstance(file.capacity, str) else file.capacity, latency,
                   file.granularity, ports, buffers, file.banks, file.accumulate,
                   None if file.serves is None else frozenset(file.serves), dram,
-                  beyond if dram is not None else 0)
+                  beyond if dram is not None else 0, file.layout == "tiles")
 
 
 def _least_cycles(dram: Dram, clock: Fraction) -> int:

@@ -14,19 +14,21 @@ from accelsim.spec.dram import Dram
 FED = frozenset({Access.FILL, Access.DRAIN})
 
 
-def behind(memory: Memory, dram: Dram, clock_hz: Fraction, beyond: int) -> Memory:
+def behind(memory: Memory, dram: Dram, clock_hz: Fraction, beyond: int, *, tiled: bool) -> Memory:
     """A memory whose channels are simulated from now on."""
     port = Port("channels", dram.peak_bytes_per_s / clock_hz, FED, None)
     return replace(memory, kind=MemoryKind.DRAM, dram=dram, beyond_cycles=beyond, granularity_bytes=1,
-                   latency_cycles=beyond + int(min(dram.timing.CL, dram.timing.CWL) * dram.cycle_s * clock_hz), ports=(port,))
+                   latency_cycles=beyond + int(min(dram.timing.CL, dram.timing.CWL) * dram.cycle_s * clock_hz), ports=(port,),
+                   tiled=tiled)
 
 
-def with_channels(case: Case, drams: Sequence[Dram], beyond: int = 0) -> Case | None:
+def with_channels(case: Case, drams: Sequence[Dram], beyond: int = 0, *, tiled: bool = False) -> Case | None:
     """The case with these technologies, in turn, in its outermost level; None where it cannot have them."""
     if any(case.feeding(tensor.name) == 0 for tensor in case.operator.tensors):
         return None
     outer, *inner = case.chip.levels
-    memories = tuple(behind(memory, drams[i % len(drams)], case.chip.clock_hz, beyond) for i, memory in enumerate(outer.memories))
+    memories = tuple(behind(memory, drams[i % len(drams)], case.chip.clock_hz, beyond,
+                            tiled=tiled) for i, memory in enumerate(outer.memories))
     made = replace(case, chip=replace(case.chip, levels=(replace(outer, memories=memories), *inner)))
     return None if _channel_problems(made) else made
 

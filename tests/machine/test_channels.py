@@ -30,6 +30,7 @@ from .test_drivers import compare
 
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 TECHNOLOGIES = sorted(shipped("memories"))
+NAMES = st.lists(st.sampled_from(TECHNOLOGIES), min_size=1, max_size=3)
 DRAMS = {name: read_memory(name) for name in TECHNOLOGIES}
 
 
@@ -170,20 +171,20 @@ def test_of_two_memories_neither_runs_ahead_of_what_the_other_lets_happen() -> N
 
 
 @settings(max_examples=250, deadline=None, suppress_health_check=SLOW)
-@given(cases(), st.lists(st.sampled_from(TECHNOLOGIES), min_size=1, max_size=3), st.booleans(), st.sampled_from([0, 3]))
-def test_drivers_agree_with_one_instance(case: Case, names: list[str], short: bool, beyond: int) -> None:
+@given(cases(), NAMES, st.booleans(), st.sampled_from([0, 3]), st.booleans())
+def test_drivers_agree_with_one_instance(case: Case, names: list[str], short: bool, beyond: int, tiled: bool) -> None:
     assume(steps_of(case) <= MOST_STEPS)
-    made = with_channels(case, [short_queue(DRAMS[name]) if short else DRAMS[name] for name in names], beyond)
+    made = with_channels(case, [short_queue(DRAMS[name]) if short else DRAMS[name] for name in names], beyond, tiled=tiled)
     assume(made is not None)
     assert made is not None
     compare(made)
 
 
 @settings(max_examples=250, deadline=None, suppress_health_check=SLOW)
-@given(wide_cases(), st.lists(st.sampled_from(TECHNOLOGIES), min_size=1, max_size=3), st.booleans(), st.sampled_from([0, 3]))
-def test_drivers_agree_with_several(case: Case, names: list[str], short: bool, beyond: int) -> None:
+@given(wide_cases(), NAMES, st.booleans(), st.sampled_from([0, 3]), st.booleans())
+def test_drivers_agree_with_several(case: Case, names: list[str], short: bool, beyond: int, tiled: bool) -> None:
     assume(steps_of(case) <= MOST_STEPS)
-    made = with_channels(case, [short_queue(DRAMS[name]) if short else DRAMS[name] for name in names], beyond)
+    made = with_channels(case, [short_queue(DRAMS[name]) if short else DRAMS[name] for name in names], beyond, tiled=tiled)
     assume(made is not None)
     assert made is not None
     compare(made)
@@ -300,6 +301,19 @@ def test_no_run_beats_a_bound_of_the_estimate(case: Case, name: str, refreshed: 
     assert made is not None
     cycles = run(made, None, CompiledMachine).cycles
     assert [one for one in estimate(made).bounds if one.cycles > cycles] == [], brief(made)
+
+
+def test_tiles_in_one_piece_are_streamed() -> None:
+    """Column blocks of a row-major matrix take a burst for 16 B of each row; as tiles they take what they have."""
+    dram = calm(DRAMS["ddr4-2400"])
+    rows = fed_by(dram, 4, 64, 256, "n16")
+    (memory,) = rows.chip.levels[0].memories
+    tiles = replace(rows, chip=replace(rows.chip, levels=(replace(rows.chip.levels[0], memories=(
+        replace(memory, tiled=True),)), *rows.chip.levels[1:])))
+    scattered_bytes, streamed_bytes = (run(case).timeline.counts["dram_bytes"] for case in (rows, tiles))
+    assert streamed_bytes == 4 * (4 * 256 + 256 * 64 + 4 * 64)
+    assert scattered_bytes >= 4 * 4 * 256 * 64
+    assert run(tiles).cycles < run(rows).cycles
 
 
 def test_readable_and_compiled_tell_the_same_of_a_longer_run() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accelsim.plan.images import IndexSet, Tile
-from accelsim.plan.places import PAGE_BYTES, Places, tensor_bases
+from accelsim.plan.places import BLOCK_BYTES, PAGE_BYTES, Blocks, Places, tensor_bases
 from accelsim.plan.stays import radix
 
 
@@ -56,6 +56,15 @@ def test_byte_runs_are_those_of_the_elements(numbers: Numbers, data: st.DataObje
     if bits >= 8:
         assert len(told) == len(right), "no byte twice"
         assert (starts[1:] > starts[:-1] + lengths[:-1]).all(), "runs that touch are one"
+
+
+def test_tiles_in_one_piece_lie_in_the_order_in_which_they_first_move() -> None:
+    blocks = Blocks()
+    assert [blocks.block((0, 7), 100), blocks.block((1, 7), 64), blocks.block((0, 7), 90), blocks.block((0, 8), 1)] == [
+        0, 2 * BLOCK_BYTES, 0, 3 * BLOCK_BYTES]
+    # more of a tile moves than did before: it has to lie elsewhere
+    assert blocks.block((0, 7), 200) == 4 * BLOCK_BYTES
+    assert blocks.block((0, 7), 100) == 4 * BLOCK_BYTES
 
 
 def test_tensors_begin_at_pages() -> None:

@@ -98,6 +98,7 @@ def test_an_override_gives_a_shipped_chip_channels() -> None:
     ([("timing: ddr4-2400", "timing: ddr4-2400\n    bandwidth: 4 B/cycle")], "'bandwidth' beside `timing`"),
     ([("timing: ddr4-2400", "timing: ddr4-2400\n    granularity: 64 B")], "'granularity' beside `timing`"),
     ([("timing: ddr4-2400", "timing: ddr4-2400\n    ports: [{name: p, serves: [fill]}]")], "'ports' beside `timing`"),
+    ([("timing: ddr4-2400", "bandwidth: 4 B/cycle\n    layout: tiles")], "levels.DRAM.layout: 'layout' without `timing`"),
     ([("kind: dram", "kind: sram")], "levels.DRAM.timing: the channels of a DRAM are for kind: dram"),
     ([("1 GiB", "1 TiB")], "chip.yaml:7:5: levels.DRAM.capacity: 1.00 TiB, but ddr4-2400 has"),
 ])
