@@ -136,8 +136,9 @@ def plain(technology: str, level: str = "chip.levels.DRAM", *, bursts: bool = Tr
             f"{level}.granularity={dram.burst_bytes if bursts else 1} B", f"{level}.latency={float(latency):.3f} ns")
 
 
-FAST = (f"{MAC}={{model: matrix, pes: {{x: 8, y: 8, z: 8}}}}", "chip.levels.SRAM.capacity=1 MiB")
-UNIT = "MAC x=n8 y=m8 z=k8"
+FAST = (f"{MAC}={{model: matrix, pes: {{x: 8, y: 8, z: 128}}}}", "chip.levels.SRAM.capacity=1 MiB",
+        "chip.levels.SRAM.buffers={A: 8, B: 2, C: 2}")
+"""An array that is always faster than the memory, and slots enough to hide its latency."""
 
 
 def dram_rows() -> Iterator[Point]:
@@ -145,19 +146,19 @@ def dram_rows() -> Iterator[Point]:
     for technology, (words, rows), (deep, order) in product(
             TECHNOLOGIES, ((8, 256), (16, 128), (32, 64), (64, 32), (128, 16), (256, 8), (1024, 2)),
             ((1024, "m* k*"), (1024, "k* m*"), (1056, "m* k*"))):
-        down, unit = (rows // 8, UNIT) if rows >= 8 else (rows, "MAC x=n8 z=k8")
+        wide, high = (8, 8) if rows >= 8 else (128, rows)
         yield from with_twin(
-            "dram_rows", f"{technology}-pitch{4 * deep}-run{4 * words}-{order[0]}", "toy", f"gemm:m=256,n=8,k={deep}",
-            f"DRAM {order} / SRAM m{down} k{words // 8} n* / {unit}", FAST, technology,
+            "dram_rows", f"{technology}-pitch{4 * deep}-run{4 * words}-{order[0]}", "toy", f"gemm:m=256,n=2,k={deep}",
+            f"DRAM {order} / SRAM m{rows // high} k{words // wide} n* / MAC x=n2 y=m{high} z=k{wide}", FAST, technology,
             (("technology", technology), ("run", str(4 * words)), ("outer", order[0]), ("pitch", str(4 * deep)),
              ("what", "reads")))
     for technology, columns in product(TECHNOLOGIES, (8, 16, 32, 64, 128)):
         yield from with_twin("dram_rows", f"{technology}-writes{4 * columns}", "toy", "gemm:m=64,n=512,k=8",
-                             f"DRAM m* n* / SRAM m2 n{columns // 8} k* / {UNIT}", FAST, technology,
+                             f"DRAM m* n* / SRAM m2 n{columns // 8} k* / MAC x=n8 y=m8 z=k8", FAST, technology,
                              (("technology", technology), ("run", str(4 * columns)), ("what", "writes")))
     for technology, refresh in product(TECHNOLOGIES, ("", "none")):
-        yield Point("dram_rows", f"{technology}-refresh{refresh and '-' + refresh}", "toy", "gemm:m=256,n=8,k=1024",
-                    f"DRAM m* k* / SRAM m1 k32 n* / {UNIT}",
+        yield Point("dram_rows", f"{technology}-refresh{refresh and '-' + refresh}", "toy", "gemm:m=256,n=2,k=1024",
+                    "DRAM m* k* / SRAM m1 k32 n* / MAC x=n2 y=m8 z=k8",
                     (*FAST, *channels(technology), *((f"memory.controller.refresh={refresh}",) if refresh else ())),
                     twin="" if refresh else f"dram_rows/{technology}-refresh-none",
                     knobs=(("technology", technology), ("what", "refresh"), *((("plain", "yes"),) if refresh else ())))

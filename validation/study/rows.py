@@ -24,9 +24,10 @@ from validation.study.points import Point, case_of
 TABLE = Path(__file__).resolve().parent / "points.csv"
 CAUSES = (*(cause.code for cause in StallCause), "idle", "other")
 COUNTS = ("dram_bytes", "dram_bursts", "dram_row_hits", "dram_row_misses", "dram_row_conflicts")
-NUMBERS = ("macs", "roofline", "busiest", "ends", "estimated", "measured", "traffic_bytes", "lanes", "busy",
-           *(phase.code for phase in Phase), "preload", "skew", "results", *(f"stall_{code}" for code in CAUSES[:-2]), "stall_idle",
-           *(f"gap_{code}" for code in CAUSES), *COUNTS)
+NUMBERS = (
+    "macs", "roofline", "busiest", "ends", "array_bound", "port_bound", "estimated", "measured", "traffic_bytes", "lanes", "busy",
+    *(phase.code for phase in Phase), "preload", "skew", "results", *(f"stall_{code}" for code in CAUSES[:-2]), "stall_idle",
+    *(f"gap_{code}" for code in CAUSES), *COUNTS)
 WORDS = ("point", "family", "chip", "workload", "layer", "mapping", "overrides", "twin", "knobs", "bound")
 
 Row = Mapping[str, str | int]
@@ -36,17 +37,21 @@ def row_of(point: Point) -> Row:
     """Estimate and measurement of a point.
 
     ``roofline``, ``busiest``, ``ends``, ``estimated``: closed forms, each with something more than the one before it, in
-    cycles (see `ladder`). ``stall_*``, ``busy`` and the phases: lane-cycles of all arrays. ``gap_*``: the waterfall from the
-    estimate to the measurement. ``traffic_bytes``: what passes the ports of the outermost memories.
+    cycles (see `ladder`). ``array_bound``, ``port_bound``: the estimate's longest bound of each kind. ``stall_*``, ``busy`` and
+    the phases: lane-cycles of all arrays. ``gap_*``: the waterfall from the estimate to the measurement. ``traffic_bytes``:
+    what passes the ports of the outermost memories.
     """
     case = case_of(point)
     guess = estimate(case)
     report = measure(case, simulate(Schedule(case)), guess)
     roofline, busiest, ends = ladder(case, guess, report)
+    hold = f"{case.chip.array.name} hold"
     arrays = [lane for lane in report.lanes.values() if lane.kind.value == "array"]
     gaps = dict(report.crosscheck.waterfall)
     numbers: dict[str, int] = {
-        "macs": report.macs, "roofline": roofline, "busiest": busiest, "ends": ends, "estimated": guess.cycles,
+        "macs": report.macs, "roofline": roofline, "busiest": busiest, "ends": ends, "array_bound": guess.array_busy_cycles,
+        "port_bound": max((bound.cycles for bound in guess.bounds if bound.kind == "resource" and bound.name != hold), default=0),
+        "estimated": guess.cycles,
         "measured": report.cycles, "traffic_bytes": sum(crossing(case, guess).values()), "lanes": len(arrays),
         "busy": sum(round(lane.busy_cycles) for lane in arrays), **report.fill_drain,
         **{phase.code: report.phases.get(phase, 0) for phase in Phase},
@@ -64,8 +69,8 @@ def ladder(case: Case, guess: Estimate, report: OperatorReport) -> tuple[int, in
 
     The roofline: MACs at the arrays' peak, or the bytes of the outermost memories at their ports' rates, whichever takes
     longer. The busiest: as long as the busiest array, port or link is in service, so with PEs that have no work, ragged tiles
-    and inner ports (simulated channels, which are busy unevenly, stay at the roofline's rate). Ends: with the way in of the
-    first tiles and the way out of the last.
+    and inner ports; memories that move whole bursts stay at the roofline's bytes and rate. Ends: with the way in of the first
+    tiles and the way out of the last.
     """
     need = [case.operator.macs / case.peak_macs_per_cycle]
     for (memory, port), size in crossing(case, guess).items():
@@ -74,7 +79,7 @@ def ladder(case: Case, guess: Estimate, report: OperatorReport) -> tuple[int, in
         if rate is not None:
             need.append(Fraction(size) / rate)
     roofline = ceil(max(need))
-    plain = [lane.busy_cycles for lane in report.lanes.values() if lane.level not in simulated(case)]
+    plain = [lane.busy_cycles for lane in report.lanes.values() if lane.level not in in_bursts(case)]
     busiest = max(roofline, ceil(max(plain, default=0)))
     ends = max([busiest, *(bound.cycles for bound in guess.bounds if bound.kind != "credit")])
     return roofline, busiest, ends
@@ -97,9 +102,10 @@ def crossing(case: Case, guess: Estimate) -> dict[tuple[str, str], int]:
     return found
 
 
-def simulated(case: Case) -> set[str]:
-    """Levels that have a memory whose channels are simulated."""
-    return {level.name for level in case.chip.levels if any(memory.dram is not None for memory in level.memories)}
+def in_bursts(case: Case) -> set[str]:
+    """Memories that move more than the bytes asked for: in whole bursts, or through simulated channels."""
+    return {memory.name for level in case.chip.levels for memory in level.memories
+            if memory.dram is not None or memory.granularity_bytes > 1}
 
 
 def rows_of(points: Sequence[Point], jobs: int) -> list[Row]:
