@@ -187,7 +187,8 @@ def ladder(rows: Sequence[Row]) -> Iterator[str]:
     own = rated(rows) + of(rows, "layers")
     yield from ("## From the roofline to the measurement", "",
                 f"The same gap as a product of four factors, on the {len(own)} points at plain rates, layers included. The "
-                "first three are closed forms, each with something more than the one before it; the last is what no bound has.", "")
+                "first three are closed forms, each with something more than the one before it; the last is what no bound has.",
+                "")
     yield from table(("factor", "median", "p90", "worst", "the worst"), [
         (name, *figures(over(own, top, bottom)), f"`{over(own, top, bottom).at}`") for name, top, bottom in LADDER])
 

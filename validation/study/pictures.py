@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
+from statistics import median
 from typing import Literal
 
 from matplotlib.axes import Axes
@@ -90,7 +91,7 @@ def distribution(rows: Sequence[Row]) -> Figure:
             values = sorted(ratio(row, "measured", bottom) for row in of(studied(rows), family))
             spots = [place + 0.6 * ((i * 37 % 101) / 101 - 0.5) for i in range(len(values))]
             axes.plot(values, spots, ".", color=HUES[0], alpha=0.35, markersize=3, markeredgewidth=0)
-            middle, high = values[len(values) // 2], values[-(-9 * len(values) // 10) - 1]
+            middle, high = median(values), values[-(-9 * len(values) // 10) - 1]
             axes.plot([middle, middle], [place - 0.38, place + 0.38], color=INK, linewidth=1.4)
             axes.plot([high, high], [place - 0.25, place + 0.25], color=HUES[1], linewidth=1.4)
         logarithmic(axes, ticks)
