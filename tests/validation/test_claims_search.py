@@ -128,20 +128,20 @@ def test_5_level_by_level_loses_to_both_at_once() -> None:
 
 # -- 7: the mapspace is huge and mostly illegal or equivalent -----------------------------------------------------------
 
-CONVOLUTION = {"n": 2, "k": 4, "c": 4, "p": 4, "q": 4, "r": 3, "s": 3}
-ONES = " ".join(f"{dim}1" for dim in CONVOLUTION)
+CONVOLUTION = operator("conv2d", n=2, k=4, c=4, p=4, q=4, r=3, s=3)
+ONES = " ".join(f"{dim}1" for dim in CONVOLUTION.dims)
 PLACES = ("DRAM", "SRAM", "RF")
 
 
 def space_of(orders: list[list[int]]) -> BatchEstimator:
     on = chip([level("DRAM", 2, 20, ports="shared"), level("SRAM", 4, 2, ports="shared", capacity_bytes=512),
                level("RF", capacity_bytes=96)])
-    return BatchEstimator(on, operator("conv2d", **CONVOLUTION), Mapping(tuple(entry(name, ONES) for name in PLACES)), orders)
+    return BatchEstimator(on, CONVOLUTION, Mapping(tuple(entry(name, ONES) for name in PLACES)), orders)
 
 
 def tilings() -> NDArray[np.int64]:
     return np.array([[factors[place] for place in range(3) for factors in chosen]
-                     for chosen in product(*(divided(extent, 3) for extent in CONVOLUTION.values()))])
+                     for chosen in product(*(divided(extent, 3) for extent in CONVOLUTION.dims.values()))])
 
 
 def test_7_a_small_convolution_has_a_huge_mapspace() -> None:

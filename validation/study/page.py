@@ -27,7 +27,7 @@ NOTE = "<!-- Written by `make study` from validation/study/points.csv; change va
 
 def page(rows: Sequence[Row]) -> str:
     """All of it."""
-    return "\n".join([NOTE, "", *opening(rows), "", *fine(rows), "", *by_cause(rows), "", *ladder(rows), "", *single(), "",
+    return "\n".join([*opening(rows), "", *fine(rows), "", *by_cause(rows), "", *ladder(rows), "", *single(), "",
                       *again(rows)]) + "\n"
 
 
@@ -71,7 +71,7 @@ def opening(rows: Sequence[Row]) -> Iterator[str]:
     asked = studied(rows)
     chips = sorted({word(row, "chip") for row in asked})
     all_of, roof = over(asked), over(asked, "measured", "roofline")
-    yield from ("# Where closed forms are wrong", "",
+    yield from ("# Where closed forms are wrong", "", NOTE, "",
                 "A formula for the cycles of a mapping is right where one resource is busy all the time, and wrong in known "
                 f"ways elsewhere. This page sizes each of them, on {len(asked):,} points: operators and mappings on "
                 f"{len(chips)} shipped chips ({', '.join(chips)}), some with other arrays, ports, buffers or memories. Every "
