@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from accelsim.spec.read import read_memory
 from accelsim.stalls import StallCause
 from validation.study.page import PAGE, page
 from validation.study.points import Point, points
@@ -89,6 +90,14 @@ def test_a_pitch_of_a_power_of_two_leaves_channels_idle() -> None:
         spread_out, = chosen("dram_rows", technology="hbm2-2000", pitch="4224", outer="m", run=run)
         assert number(narrow, "measured") > 1.3 * number(spread_out, "measured")
         assert number(narrow, "stall_dram_bandwidth") > number(narrow, "stall_dram_row")
+
+
+def test_the_worst_is_one_bank_group_of_one_channel_at_a_time() -> None:
+    """Each burst tCCD_L after the one before: of HBM2, 4 cycles of its own clock, which is the chip's."""
+    dram = read_memory("hbm2-2000")
+    assert dram.cycle_s * 10**9 == 1
+    worst, = chosen("dram_rows", technology="hbm2-2000", pitch="4096", outer="m", run="32")
+    assert number(worst, "measured") == pytest.approx(dram.timing.tCCD_L * number(worst, "dram_bursts"), rel=0.03)
 
 
 def test_locality_delivers() -> None:

@@ -176,10 +176,15 @@ def dram(rows: Sequence[Row]) -> Iterator[str]:
                                     "technologies, for two row pitches and with results in between")
     yield from table(("bytes in a run", "points", "delivered: least", "median", "most", "bursts that find their row open",
                       "measured / estimated, median"), lines)
-    yield from ("", "A row pitch of 4096 B sends all runs of a tile to the same few channels and banks, so that the many "
-                    "channels of HBM2 stand idle; 4224 B spreads them. The stall cause is then `dram_bandwidth`, the tile's own "
-                    "bytes at its channel's rate, more than `dram_row`. The estimate takes the peak rate of all channels and "
-                    "the latency of a closed bank, and knows neither rows nor channels.")
+    worst = next(row for row in own if row["point"] == "dram_rows/hbm2-2000-pitch4096-run32-m")
+    yield from ("", "A row pitch of 4096 B sends all runs of a tile to the same channel, and there to the same bank group, so "
+                    "that the sixteen pseudo-channels of HBM2 take turns instead of working together; 4224 B spreads them. "
+                    "Bursts enter the queues in the order of the transfers, and one whose queue is full holds up those behind "
+                    "it: tiles of other channels wait too. At worst a burst of 32 B comes every "
+                    f"{number(worst, 'measured') / number(worst, 'dram_bursts'):.1f} cycles, tCCD_L, where the peak is sixteen "
+                    "in two cycles. The stall cause is then `dram_bandwidth`, the tile's own bytes at its channel's rate, more "
+                    "than `dram_row`. The estimate takes the peak rate of all channels and the latency of a closed bank, and "
+                    "knows neither rows nor channels.")
 
 
 def ladder(rows: Sequence[Row]) -> Iterator[str]:
