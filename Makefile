@@ -10,7 +10,7 @@ help:
 	@echo "validate  only the comparisons with published and simulated references"
 	@echo "bench     seconds, memory and rates, into docs/benchmarks.md; wants a quiet machine"
 	@echo "bench-peers  the same work by other simulators, each in its own environment, into docs/peers.md: half an hour"
-	@echo "study     where closed forms are wrong: every point again, its pictures, and docs/analytic-error.md; a minute or two"
+	@echo "study     where closed forms are wrong: every point again, pictures, docs/analytic-error.md and docs/claims.md; a minute or two"
 	@echo "nightly   long random searches for a wrong cycle or byte"
 	@echo "docs      the documentation, into site/"
 	@echo "clean     removes what these make"
@@ -35,6 +35,7 @@ bench-peers:
 
 study:
 	$(PYTHON) -m validation.study.build
+	$(PYTHON) -m validation.claims.build
 
 nightly:
 	$(PYTHON) -m pytest -n $(WORKERS) -m nightly

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import log2
 from statistics import mean, median
 
 import pytest
@@ -16,14 +15,14 @@ from accelsim.machine.simulate import simulate
 from accelsim.measure.report import OperatorReport, measure
 from accelsim.plan.schedule import Schedule
 from accelsim.spec.case import Case
-from accelsim.spec.chip import Port
 from accelsim.spec.dramtrace import trace_of
 from accelsim.spec.read import read_chip, read_memory
 from accelsim.verbs import run
+from validation.claims.measures import SWEPT, elasticities, in_one_pass, largest_drop, off_target
 from validation.study.rows import Row, load
 from validation.study.summary import knob, of, ratio, sizes, studied
 
-from ..helpers import ARRAY, TRANSFERS, array, chip, entry, gemm, level, make, systolic
+from ..helpers import array, chip, entry, gemm, level, make, systolic
 
 
 def measured(case: Case) -> OperatorReport:
@@ -155,31 +154,26 @@ def test_8_a_larger_array_is_emptier_on_narrow_work() -> None:
 
 # -- 9: degrade, do not cliff -----------------------------------------------------------------------------------------
 
-SWEPT = [("gemmini", "int8", "m", 128, "n=256,k=256"), ("gemmini", "int8", "n", 128, "m=256,k=256"),
-         ("tpu-v1", "int8", "m", 512, "n=1024,k=1024"), ("tpu-v3", "bf16", "k", 512, "m=1024,n=512"),
-         ("onnxim", "fp16", "m", 512, "n=512,k=512"), ("nvdla-small", "int8", "n", 64, "m=64,k=64")]
-
-
-def off_target(name: str, dtype: str, dim: str, target: int, others: str) -> dict[int, float]:
-    """Throughput over that at the target, as `auto` maps each, for 41 extents from a fifth to five times it, and the next one."""
-    extents = sorted({round(target * 5 ** (step / 20)) for step in range(-20, 21)} | {target + 1})
-    found = {}
-    for extent in extents:
-        done, = run(name, f"gemm:{dim}={extent},{others},dtype={dtype}").report.done
-        found[extent] = done.utilization
-    return {extent: value / found[target] for extent, value in found.items()}
-
-
 @pytest.mark.parametrize(("name", "dtype", "dim", "target", "others"), SWEPT, ids=[f"{one[0]}-{one[2]}" for one in SWEPT])
 def test_9_off_its_target_a_mapping_degrades(name: str, dtype: str, dim: str, target: int, others: str) -> None:
-    """One more than the target costs a fifth of the throughput at most, a fifth of it costs less than in proportion; and the
-    mean hides the worst."""
+    """One more than the target costs a fifth of the throughput at most, a fifth of it no more than in proportion; and the mean
+    hides the worst."""
     shares = off_target(name, dtype, dim, target, others)
     worst = min(shares.values())
     assert shares[target + 1] > 0.8
     assert worst > 1 / 5
     assert worst < 0.7 * mean(shares.values())
     assert median(shares.values()) > 0.85
+
+
+def test_9_a_cliff_may_be_the_mapping_s() -> None:
+    """On tpu-v1 `auto` loses over a third from one extent to the next, as its square tiles no longer hold all rows and all weights
+    are read twice. The accumulators would hold them: mapped by hand the same extent is as good as the one before, and better."""
+    drop, after = largest_drop(off_target(*next(one for one in SWEPT if one[0] == "tpu-v1")))
+    assert drop > 0.35
+    before, = run("tpu-v1", f"gemm:m={round(after / 5 ** (1 / 20))},n=1024,k=1024,dtype=int8").report.done
+    assert in_one_pass(after) > before.utilization
+    assert largest_drop(off_target(*SWEPT[0]))[0] < 0.15, "gemmini has none"
 
 
 def test_9_an_array_alone_has_a_cliff() -> None:
@@ -267,28 +261,6 @@ def test_22_commands_of_dram_are_what_a_rate_misses_most() -> None:
 
 
 # -- 23: find the binding resource first ------------------------------------------------------------------------------
-
-BASE = {"array": 16, "dram": 8, "latency": 64, "slots": 2, "sram": 512}
-BETTER = {"array": 2.0, "dram": 2.0, "latency": 0.5, "slots": 2.0, "sram": 2.0}
-
-
-def resourced(**given: int) -> int:
-    """Cycles of a product in tiles of 4 x 4 x 32: MACs a cycle, bytes a cycle of both memories, latency, slots."""
-    have = BASE | given
-    deep = have["array"] // 16
-    ports = Port("dma", None, TRANSFERS, None), Port("operands", Fraction(have["sram"]), ARRAY, None)
-    on = chip([level("DRAM", have["dram"], have["latency"], ports="shared"),
-               level("SRAM", ports=ports, buffers=(("", have["slots"]),))], array((("x", 4), ("y", 4), ("z", deep))))
-    return simulate(Schedule(make(on, gemm(64, 64, 128), entry("DRAM", "m* n* k*"), entry("SRAM", f"m4 n4 k{32 // deep}"),
-                                  entry("PE", "", x="n4", y="m4", z=f"k{deep}")))).cycles
-
-
-def elasticities(**given: int) -> dict[str, float]:
-    """By how many doublings the run shortens when a resource is doubled (a latency halved)."""
-    have = BASE | given
-    return {name: log2(resourced(**given) / resourced(**given | {name: int(have[name] * factor)}))
-            for name, factor in BETTER.items()}
-
 
 @pytest.mark.parametrize(("binding", "given"), [("dram", {"dram": 4}), ("array", {"dram": 32}),
                                                 ("slots", {"dram": 16, "latency": 2048}), ("sram", {"dram": 64, "sram": 64})])

@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 
 from accelsim.machine.simulate import simulate
 from accelsim.plan.schedule import Schedule
-from accelsim.search.batch import KINDS as MOVED
 from accelsim.search.batch import BatchEstimator
 from accelsim.spec.build import make_case
 from accelsim.spec.case import Case
 from accelsim.spec.mapping import Mapping
+from validation.claims.build import PAGE, page
+from validation.claims.measures import CAPACITIES, CROSSES, SIDE, best_traffic
 
 from ..helpers import chip, entry, gemm, level, operator
-
-CROSSES = [MOVED.index(kind) for kind in ("fill_bytes", "drain_bytes", "refill_bytes")]
 
 
 def divided(extent: int, parts: int) -> list[tuple[int, ...]]:
@@ -32,39 +31,16 @@ def divided(extent: int, parts: int) -> list[tuple[int, ...]]:
 
 # -- 4: best traffic falls as one over the root of capacity -------------------------------------------------------------
 
-STAY = ((0, 1, 2), (0, 2, 1), (1, 2, 0))
-"""Orders of m, n, k at the DRAM: the last one changes while outputs, inputs, weights stay."""
-SIDES = (*range(1, 33), 37, 43, 64, 128)
-
-
-def best_traffic(n: int, words: int, *, cubes: bool = False) -> tuple[int, Case]:
-    """Fewest words between DRAM and an SRAM of so many for n x n x n, over sides of tiles (or of cubes) and orders."""
-    on = chip([level("DRAM"), level("SRAM", capacity_bytes=4 * words, buffers=(("", 1),))])
-    what = gemm(n, n, n)
-    space = BatchEstimator(on, what, Mapping((entry("DRAM", "m1 n1 k1"), entry("SRAM", "m1 n1 k1"))),
-                           [[*order, 3, 4, 5] for order in STAY[1:]])
-    sides = [side for side in SIDES if side <= n]
-    tiles = [(side,) * 3 for side in range(1, n + 1)] if cubes else list(product(sides, sides, sides))
-    rows = np.array([[-(-n // side) for side in tile] + list(tile) for tile in tiles])
-    found = []
-    for order in range(len(STAY)):
-        guess = space.estimate(rows, order)
-        moved = np.where(guess.fits, guess.traffic[:, 1][:, :, CROSSES].sum(axis=(1, 2)) // 4, 1 << 60)
-        least = int(moved.argmin())
-        found.append((int(moved[least]), make_case(on, what, space.mapping([int(bound) for bound in rows[least]], order))))
-    return min(found, key=lambda one: one[0])
-
-
 def simulated_words(case: Case) -> int:
     """Words that cross the SRAM's outer border, as simulated."""
     return sum(one.fill_bytes + one.drain_bytes + one.refill_bytes
                for (name, _), one in simulate(Schedule(case)).traffic.items() if name == "SRAM") // 4
 
 
-@pytest.mark.parametrize("words", [64, 128, 256, 512, 1024])
+@pytest.mark.parametrize("words", CAPACITIES)
 def test_4_the_best_cube_has_the_side_of_the_closed_form(words: int) -> None:
     """Three equal square tiles fill the SRAM: side sqrt(C / 3). Where edges are ragged a smaller one may do as well."""
-    n, side = 128, isqrt(words // 3)
+    n, side = SIDE, isqrt(words // 3)
     moved, case = best_traffic(n, words, cubes=True)
     folds = -(-n // side)
     assert moved == 2 * n * n * folds + n * n
@@ -73,12 +49,12 @@ def test_4_the_best_cube_has_the_side_of_the_closed_form(words: int) -> None:
 
 def test_4_doubling_the_sram_buys_a_root_of_two() -> None:
     """Tiles of any shape: outputs stay in nearly all of the SRAM and the reduction passes by one deep, so 2 N^3 / sqrt(C)."""
-    n = 128
-    moved = {words: best_traffic(n, words)[0] for words in (64, 128, 256, 512, 1024)}
+    n = SIDE
+    moved = {words: best_traffic(n, words)[0] for words in CAPACITIES}
     for words, least in moved.items():
         assert 2 * n**3 / sqrt(words) < least < 1.3 * 2 * n**3 / sqrt(words)
         assert least < best_traffic(n, words, cubes=True)[0] / 1.4, "cubes are the wrong tiles: sqrt(3) is to be had"
-    for words in (64, 128, 256, 512):
+    for words in CAPACITIES[:-1]:
         assert moved[words] / moved[2 * words] == pytest.approx(sqrt(2), rel=0.05)
 
 
@@ -86,7 +62,7 @@ def test_4_but_not_at_the_edges() -> None:
     """Where everything fits more room buys nothing; where the root does not divide, tiles are no squares."""
     n = 16
     assert best_traffic(n, 3 * n * n)[0] == best_traffic(n, 6 * n * n)[0] == 3 * n * n
-    _, case = best_traffic(128, 1024)
+    _, case = best_traffic(SIDE, 1024)
     m, n, k = (loop.bound or 0 for dim in "mnk" for loop in case.mapping.levels[1].loops if loop.dims == (dim,))
     assert m * n > 900
     assert m != n
@@ -175,3 +151,7 @@ def test_7_most_orders_are_the_same() -> None:
     guess = space_of(orders[1:]).estimate(np.tile(row, (len(orders), 1)), np.arange(len(orders)))
     assert guess.fits.all()
     assert len({traffic.tobytes() for traffic in guess.traffic}) == 26
+
+
+def test_the_page_of_claims_is_current() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run make study"
