@@ -167,7 +167,7 @@ def test_9_off_its_target_a_mapping_degrades(name: str, dtype: str, dim: str, ta
 
 
 def test_9_a_cliff_may_be_the_mapping_s() -> None:
-    """On tpu-v1 `auto` loses over a third from one extent to the next, as its square tiles no longer hold all rows and all weights
+    """On tpu-v1 `auto` loses over a third from one extent to the next, as its square tiles no longer hold all rows and weights
     are read twice. The accumulators would hold them: mapped by hand the same extent is as good as the one before, and better."""
     drop, after = largest_drop(off_target(*next(one for one in SWEPT if one[0] == "tpu-v1")))
     assert drop > 0.35
