@@ -2,7 +2,7 @@
 PYTHON ?= python3
 WORKERS ?= auto
 
-.PHONY: help check test bench bench-peers validate nightly docs clean
+.PHONY: help check test bench bench-peers study validate nightly docs clean
 
 help:
 	@echo "check     style, types, import directions, generated pages: seconds"
@@ -10,6 +10,7 @@ help:
 	@echo "validate  the comparisons with published and simulated references, into docs/validation.md: two minutes"
 	@echo "bench     seconds, memory and rates, into docs/benchmarks.md; wants a quiet machine"
 	@echo "bench-peers  the same work by other simulators, each in its own environment, into docs/peers.md: half an hour"
+	@echo "study     where closed forms are wrong: every point again, pictures, docs/analytic-error.md and docs/claims.md; a minute or two"
 	@echo "nightly   long random searches for a wrong cycle or byte"
 	@echo "docs      the documentation, into site/"
 	@echo "clean     removes what these make"
@@ -31,6 +32,10 @@ bench:
 
 bench-peers:
 	$(PYTHON) validation/peers/compare.py --markdown docs/peers.md
+
+study:
+	$(PYTHON) -m validation.study.build
+	$(PYTHON) -m validation.claims.build
 
 nightly:
 	$(PYTHON) -m pytest -n $(WORKERS) -m nightly
