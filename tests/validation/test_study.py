@@ -47,6 +47,10 @@ def test_rows_add_up(family: str) -> None:
     for row in of(ROWS, family):
         name, cycles, lanes = row["point"], number(row, "measured"), number(row, "lanes")
         rising = [number(row, rung) for rung in ("roofline", "busiest", "ends", "estimated", "measured")]
+        if number(row, "dram_bursts"):
+            # services of simulated channels are rounded down to a sixteenth, each transfer by itself
+            assert rising[0] - rising[1] <= 1 + number(row, "dram_bursts") // 16, name
+            rising[0] = min(rising[:2])
         assert rising == sorted(rising), name
         stalls = sum(number(row, f"stall_{cause.code}") for cause in StallCause)
         # an array lane's busy and idle cycles are rounded, one by one

@@ -183,7 +183,7 @@ def dram(rows: Sequence[Row]) -> Iterator[str]:
                     "it: tiles of other channels wait too. At worst a burst of 32 B comes every "
                     f"{number(worst, 'measured') / number(worst, 'dram_bursts'):.1f} cycles, tCCD_L, where the peak is sixteen "
                     "in two cycles. The stall cause is then `dram_bandwidth`, the tile's own bytes at its channel's rate, more "
-                    "than `dram_row`. The estimate takes the peak rate of all channels and the latency of a closed bank, and "
+                    "than `dram_row`. The estimate takes the peak rate of all channels and the least latency of a burst, and "
                     "knows neither rows nor channels.")
 
 
