@@ -300,6 +300,11 @@ EXPLAINED = [*(one.name for one in METRICS), *(one.code for one in StallCause), 
              *shipped("chips")]
 
 
+def test_channels_are_explained() -> None:
+    told = accelsim("explain", str(Path(__file__).parents[2] / "examples" / "behind-ddr4.yaml")).out
+    assert "channels of ddr4-2400, command by command, tensors row-major" in told
+
+
 @pytest.mark.parametrize("name", EXPLAINED)
 def test_every_name_is_explained(name: str) -> None:
     told = accelsim("explain", name).out
