@@ -144,8 +144,8 @@ def _explain_chip(name: str) -> None:
                   + (f", {level.instances} instances" if level.instances > 1 else ""))
             if memory.dram is not None:
                 how = "tile by tile" if memory.tiled else "row-major"
-                print(f"             channels of {memory.dram.name}, command by command, tensors {how}; latency at least, rate at "
-                      "most:")
+                print(f"             channels of {memory.dram.name}, command by command, tensors {how}; latency at least, "
+                      "rate at most:")
             for port in memory.ports:
                 rate = "unlimited" if port.rate is None else f"{float(port.rate):.6g} B/cycle"
                 print(f"             port {port.name}: {rate}, serves {', '.join(sorted(one.value for one in port.accesses))}")
