@@ -131,16 +131,14 @@ def read_memory(name: str, overrides: Iterable[str] = ()) -> Dram:
 def _memory(name: str, overrides: Sequence[tuple[str, Any]]) -> Dram:
     located = apply_overrides(_located(name, "memories"), "memory", overrides)
     dram, problems = resolve_dram(_validated(located, DramFile))
-    return _whole(located, dram, problems)
+    return _allowed(located, dram, problems)
 
 
 def read_network(name: str, overrides: Iterable[str] = ()) -> Network:
     """A network on chip by the name of a shipped file or by path."""
     located = apply_overrides(_located(name, "networks"), "network", split_overrides(overrides)["network"])
     network, problems = resolve_network(_validated(located, NetworkFile))
-    if problems or network is None:
-        raise SpecError([_override(located, fault(located, path, message, allowed, "")) for path, message, allowed in problems])
-    return network
+    return _allowed(located, network, problems)
 
 
 def read(chip: str, workload: str, mapping: str | None = None, *, choose: Chooser,
@@ -315,6 +313,13 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
 def _whole(located: Located, part: Part | None, problems: Sequence[tuple[tuple[Any, ...], str, str]]) -> Part:
     if problems or part is None:
         raise SpecError([_override(located, fault(located, path, message, "", hint)) for path, message, hint in problems])
+    return part
+
+
+def _allowed(located: Located, part: Part | None, problems: Sequence[tuple[tuple[Any, ...], str, str]]) -> Part:
+    """As ``_whole``, of files whose problems say what may stand there."""
+    if problems or part is None:
+        raise SpecError([_override(located, fault(located, path, message, allowed, "")) for path, message, allowed in problems])
     return part
 
 

@@ -150,3 +150,9 @@ def test_the_rate_of_the_estimate_is_the_peak(tmp_path: Path) -> None:
     dram = read_memory("hbm2-2000")
     chip = read_chip(written(tmp_path, ("timing: ddr4-2400", "timing: hbm2-2000")))
     assert chip.levels[0].memories[0].ports[0].rate == Fraction(dram.peak_bytes_per_s) / chip.clock_hz
+
+
+def test_what_a_memory_may_have_is_said_as_allowed() -> None:
+    with pytest.raises(SpecError) as caught:
+        read_memory("ddr4-2400", ["memory.rows=3"])
+    assert [str(one) for one in caught.value.faults] == ["-o: rows: 3 rows; allowed: a power of two"]
