@@ -24,14 +24,29 @@ class Blame:
 
     def ready(self, residency: Residency, since: int, until: int, array: int) -> list[Piece]:
         """Why an array waited for a residency from ``since`` until it was ready."""
-        self._since, self._until = since, until
-        return _clipped(self._before_ready(residency, array), since, until)
+        return self._clipped(self._before_ready(residency, array), since, until)
 
     def drained(self, residency: Residency, since: int, until: int, array: int) -> list[Piece]:
         """Why the last drain arrived when it did: how the end of the run was spent."""
         assert residency.drain is not None
+        return self._clipped(self._before_drained(residency, array), since, until)
+
+    def _clipped(self, pieces: Iterator[Piece], since: int, until: int) -> list[Piece]:
+        """Pieces from ``until`` back to ``since``, cut at both; stops reading at ``since``.
+
+        They are made one by one, so that what is still to be explained is known when one is.
+        """
+        found: list[Piece] = []
         self._since, self._until = since, until
-        return _clipped(self._before_drained(residency, array), since, until)
+        for piece in pieces:
+            end = min(piece.end, self._until)
+            start = max(piece.start, since)
+            if start < end:
+                found.append(piece._replace(start=start, end=end))
+                self._until = start
+            if self._until <= since:
+                break
+        return found
 
     def _before_drained(self, residency: Residency, array: int) -> Iterator[Piece]:
         assert residency.drain is not None
@@ -184,17 +199,3 @@ def _first(leg: Leg) -> Leg:
     while (earlier := leg.before or leg.previous) is not None:
         leg = earlier
     return leg
-
-
-def _clipped(pieces: Iterator[Piece], since: int, until: int) -> list[Piece]:
-    """Pieces from ``until`` back to ``since``, cut at both; stops reading at ``since``."""
-    found: list[Piece] = []
-    for piece in pieces:
-        end = min(piece.end, until)
-        start = max(piece.start, since)
-        if start < end:
-            found.append(piece._replace(start=start, end=end))
-            until = start
-        if until <= since:
-            break
-    return found

@@ -190,6 +190,20 @@ def test_drivers_agree_with_several(case: Case, names: list[str], short: bool, b
     compare(made)
 
 
+@pytest.mark.nightly
+@settings(max_examples=4000, deadline=None, suppress_health_check=SLOW)
+@given(st.one_of(cases(), wide_cases()), NAMES, st.booleans(), st.sampled_from([0, 3]), st.booleans())
+def test_drivers_agree_at_length(case: Case, names: list[str], short: bool, beyond: int, tiled: bool) -> None:
+    """And no run beats a bound of the estimate."""
+    assume(steps_of(case) <= MOST_STEPS)
+    made = with_channels(case, [short_queue(DRAMS[name]) if short else DRAMS[name] for name in names], beyond, tiled=tiled)
+    assume(made is not None)
+    assert made is not None
+    compare(made)
+    cycles = run(made, None, CompiledMachine).cycles
+    assert [one for one in estimate(made).bounds if one.cycles > cycles] == [], brief(made)
+
+
 def fed_by(dram: Dram, m: int, n: int, k: int, outer: str, buffers: int = 1, clock: Fraction | None = None) -> Case:
     """A product whose tiles come from channels, one MAC per cycle; ``outer``: the loops of the outermost level."""
     on = replace(chip([level("DRAM"), level("SRAM")]), clock_hz=clock or 1 / dram.cycle_s)

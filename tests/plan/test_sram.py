@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from accelsim.analytic.auto import write
 from accelsim.analytic.estimate import estimate
+from accelsim.compare import scalesim
 from accelsim.errors import DoesNotFit, SpecError
 from accelsim.machine.sram import replay
 from accelsim.plan.demands import Asker, Demand, served
@@ -32,7 +33,6 @@ from accelsim.spec.sramtrace import Accesses
 from ..helpers import chip, entry, gemm, level, make, operator, run, systolic
 from ..properties.strategies import cases
 from ..sram_brute import replayed
-from ..validation.test_scalesim import MAPPINGS
 
 ROW = {"": Layout(LayoutKind.ROW)}
 ONE = Banks(4, 1, Ports(both=1))
@@ -62,10 +62,8 @@ def demands(case: Case, number: int, tensor: Tensor, edge: Edge = Edge.REGISTERS
 
 def folded(dataflow: str, rows: int, columns: int, m: int, n: int, k: int, buffers: int) -> Case:
     """Folds of a GEMM on a systolic array straight from an unlimited memory."""
-    held, folds, streamed, across, down = MAPPINGS[dataflow]
     on = chip([level("DRAM")], systolic(rows, columns, buffers=buffers, results=Fraction(4 * columns)))
-    return make(on, gemm(m, n, k, "int8", "int32"), entry("DRAM", folds, "A B C"),
-                entry("PE", streamed, held, x=across.format(c=columns), y=down.format(r=rows)))
+    return make(on, gemm(m, n, k, "int8", "int32"), *scalesim.folded(dataflow, rows, columns))
 
 
 sizes = st.integers(1, 9)
