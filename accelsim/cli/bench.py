@@ -54,13 +54,15 @@ def bench(names: Sequence[str], repeats: int, json_file: str | None, markdown: P
     """
     rows, on = chosen(names), machine()
     samples: dict[str, list[Sample]] = {row.name: [] for row in rows}
-    with tempfile.TemporaryDirectory(prefix="accelsim-") as byte_code, Progress() as progress:
+    with tempfile.TemporaryDirectory(prefix="accelsim-") as byte_code:
         kept = keeping_byte_code(os.environ, byte_code)
         run_checked(WARM, Path.cwd(), "compiling", kept)
-        for i in range(repeats):
-            for j, row in enumerate(rows):
-                progress.tell(row.name, i * len(rows) + j, repeats * len(rows))
-                samples[row.name].append(sample(row, kept))
+        # what warming takes is no part of the work whose progress is told
+        with Progress() as progress:
+            for i in range(repeats):
+                for j, row in enumerate(rows):
+                    progress.tell(row.name, i * len(rows) + j, repeats * len(rows))
+                    samples[row.name].append(sample(row, kept))
     results = results_of(rows, samples, on, time.strftime("%Y-%m-%d", time.gmtime()))
     text = json.dumps(results, indent=2, sort_keys=True)
     if markdown is not None:
