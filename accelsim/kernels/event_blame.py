@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels.codes import slot_of
+from accelsim.kernels.event_arrivals import drains
 from accelsim.kernels.event_happenings import add_row
 from accelsim.kernels.event_layout import (
     AHEAD_LABEL,
@@ -60,7 +61,6 @@ from accelsim.kernels.event_layout import (
     L_PREVIOUS,
     L_REQUESTED,
     L_ROUTE,
-    L_TIE,
     L_UNIT,
     LANE_BITS,
     LEG_HEAD,
@@ -230,7 +230,7 @@ def put_way(s: Ints, leg: int, until: int) -> int:
     if place < 0:
         return 0
     hop, booking = hop_of(s, first, g, place), booking_of(s, first, g, place)
-    outward = s[hop + H_MEMORY] >= 0 and (s[g + L_TIE] >> 40) == 1
+    outward = s[hop + H_MEMORY] >= 0 and drains(s, g)
     if outward:
         if put_mixed(s, leg, AFTER, s[booking + K_THROUGH], until, s[hop + H_NAME]):
             return 1

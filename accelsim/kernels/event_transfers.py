@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.event_arrivals import arrives, asks_still, await_end
+from accelsim.kernels.event_arrivals import arrives, asks_still, await_end, drains
 from accelsim.kernels.event_happenings import at
 from accelsim.kernels.event_layout import (
     B_GROUP,
@@ -272,7 +272,7 @@ def next_piece(s: Ints, previous: int) -> int:
     p = leg_at(s, previous)
     r = s[p + L_RESIDENCY]
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
-    draining = (s[p + L_TIE] >> 40) == DRAINING
+    draining = drains(s, p)
     way = ALONE_DRAIN if draining else ALONE_FILL
     leg = make_leg(s, r, way, s[n + (N_DRAIN_LOAD if draining else N_FILL_LOAD)], NEVER, OVER)
     g = leg_at(s, leg)

@@ -9,10 +9,10 @@ NEVER = -1
 TICKS = 16
 """Ticks of the timeline in a cycle of the chip."""
 
-(NUMERATOR, DENOMINATOR, BURST_BYTES, BURST_CYCLES, RANKS, PSEUDO_CHANNELS, BANKS_PER_UNIT, LATENCY_CYCLES, LATENCY_CYCLES_WRITE,
+(NUMERATOR, DENOMINATOR, BURST_CYCLES, RANKS, PSEUDO_CHANNELS, BANKS_PER_UNIT, LATENCY_CYCLES, LATENCY_CYCLES_WRITE,
  # what changes
  CLOCK, UNFINISHED, FIRST, FIRST_WRITE, LAST, LAST_WRITE, OUTCOMES, ROWS,
- DATA, ROW, REFRESH, TURNAROUND, SPACING, TURNS, BURSTS, HEAD) = range(25)
+ DATA, ROW, REFRESH, TURNAROUND, SPACING, TURNS, BURSTS, HEAD) = range(24)
 """``NUMERATOR``, ``DENOMINATOR``: the chip's cycles in one of the memory's. ``LATENCY_CYCLES``: the chip's cycles, rounded down,
 from a read's column command to its data, and likewise of a write. ``CLOCK``: the last cycle in which something was done.
 ``UNFINISHED``: jobs. ``FIRST``, ``LAST``: the reading jobs that have bursts left to ask for, and then the writing ones. ``DATA``

@@ -81,7 +81,7 @@ class MemoryState(Generic[Owner]):
         self._m: Ints = np.zeros(at.HEAD + channels * (1 + pseudo * at.BUS_WIDTH), dtype=np.int64)
         away = distances(dram)
         for field, value in (
-                (at.NUMERATOR, ratio.numerator), (at.DENOMINATOR, ratio.denominator), (at.BURST_BYTES, dram.burst_bytes),
+                (at.NUMERATOR, ratio.numerator), (at.DENOMINATOR, ratio.denominator),
                 (at.BURST_CYCLES, dram.timing.BL), (at.RANKS, dram.counts["rank"]), (at.PSEUDO_CHANNELS, pseudo),
                 (at.BANKS_PER_UNIT, dram.counts["bank_group"] * dram.counts["bank"]),
                 (at.LATENCY_CYCLES, int(dram.timing.CL * ratio)),
@@ -117,7 +117,7 @@ class MemoryState(Generic[Owner]):
 
         ``starts``, ``lengths``: ascending byte runs, int64[n]. ``tells``: whether it comes out when all bursts are queued.
         """
-        own = -(-cycle * self._ratio.denominator // self._ratio.numerator)
+        own = self._own_cycle(cycle)
         if not self.busy:
             # its refreshes went on meanwhile; one that is busy has come to this cycle
             self._go(own, idle=True)
@@ -137,13 +137,13 @@ class MemoryState(Generic[Owner]):
 
     def rests(self, cycle: int) -> bool:
         """Whether it has nothing left to look at up to a cycle of the chip."""
-        return int(self._m[at.HEAD:at.HEAD + self._channels].min()) > -(-cycle * self._ratio.denominator // self._ratio.numerator)
+        return int(self._m[at.HEAD:at.HEAD + self._channels].min()) > self._own_cycle(cycle)
 
     def until(self, cycle: int | None, other: Fraction | None = None) -> list[Outcome[Owner]]:
         """Go on to a cycle of the chip (None: until something comes out), and no further than when another memory looks at
         something; what came out, in the order in which it did.
         """
-        own = dram_layout.FAR if cycle is None else -(-cycle * self._ratio.denominator // self._ratio.numerator)
+        own = dram_layout.FAR if cycle is None else self._own_cycle(cycle)
         return self._go(own if other is None else min(own, int(other / self._ratio)), idle=False)
 
     def finish(self) -> Counts:
@@ -159,6 +159,10 @@ class MemoryState(Generic[Owner]):
 
     # -- inside -------------------------------------------------------------------------------------------------
 
+    def _own_cycle(self, cycle: int) -> int:
+        """The first of the memory's cycles that begins no earlier than one of the chip's."""
+        return -(-cycle * self._ratio.denominator // self._ratio.numerator)
+
     def _go(self, until: int, *, idle: bool) -> list[Outcome[Owner]]:
         found: list[Outcome[Owner]] = []
         while True:
@@ -167,7 +171,7 @@ class MemoryState(Generic[Owner]):
             for cycle, kind, job in self._outcomes[:int(self._m[at.OUTCOMES])].tolist():
                 found.append(self._outcome(cycle, Come(kind), job))
                 # it may go on as far as the network's cycle in which this is known
-                until = min(until, -(-cycle * self._ratio.denominator // self._ratio.numerator))
+                until = min(until, self._own_cycle(cycle))
             self._m[at.OUTCOMES] = 0
             if ended == memory_loop.REACHED:
                 return found

@@ -101,7 +101,6 @@ class Channels:
     dram: Dram
     clock: Fraction
     first: int
-    level: str
     tiled: bool
 
 
@@ -223,8 +222,7 @@ class _Wiring:
         key = entry, memory.name, unit
         if key not in self.memory_numbers:
             self.memory_numbers[key] = len(self.memories)
-            self.memories.append(Channels(dram, self.case.chip.clock_hz, len(self.resources), self.case.chip.names[entry],
-                                          memory.tiled))
+            self.memories.append(Channels(dram, self.case.chip.clock_hz, len(self.resources), memory.tiled))
             buses = dram.counts["channel"] * dram.counts["pseudo_channel"]
             rate = dram.peak_bytes_per_s / self.case.chip.clock_hz / buses
             for bus in range(buses):
