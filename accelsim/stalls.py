@@ -64,6 +64,12 @@ class StallCause(Enum):
         "#44AA99",
         "Cycles spent waiting while the needed tile was on its way through an SRAM's latency and held no port there.",
     )
+    BANK_CONFLICT = (
+        "bank_conflict",
+        "#EE8866",
+        "Cycles in which the array stood still inside a step: banks of an SRAM served several of its own accesses one after "
+        "another, or those of transfers first.",
+    )
     LINK_BANDWIDTH = (
         "link_bandwidth",
         "#661100",

@@ -59,9 +59,8 @@ class Words:
     def of_banks(self) -> BankWords:
         """The banks, with what is not told as it is by default."""
         default = BankWords()
-        return BankWords(self.banks, self.width, default.ports if self.ports is None else self.ports,
-                         default.interleave if self.interleave is None else self.interleave,
-                         self.arbitration or default.arbitration, self.layouts)
+        return BankWords(self.banks, self.width, self.ports, self.interleave, self.arbitration or default.arbitration,
+                         self.layouts)
 
     def of_cache(self) -> CacheWords:
         """The cache, likewise."""

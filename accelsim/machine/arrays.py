@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from accelsim.errors import SimulatorBug
-from accelsim.kernels.columns import BLOCK_KIND, BLOCK_OPERANDS
+from accelsim.kernels.columns import BLOCK_KIND, BLOCK_OPERANDS, BLOCK_STEP
 from accelsim.machine.state import Piece, Residency, Run, service_ticks
 from accelsim.machine.tally import tally_array
 from accelsim.plan.schedule import Schedule, Work
@@ -16,6 +16,7 @@ from accelsim.stalls import Phase, StallCause
 from accelsim.timeline import BUSY_STATE, TICKS, stall_state
 
 if TYPE_CHECKING:
+    from accelsim.machine.banks import Banks
     from accelsim.machine.simpy_driver import Machine
 
 
@@ -31,6 +32,7 @@ class ArrayState:
         self._blocks: Iterator[list[int]] = singly(schedule.blocks(self.node.unit))
         self.block: list[int] | None = next(self._blocks, None)
         self.free = 0
+        self.left = 0
         self.running = False
         self.first_start = -1
         self._done: dict[int, int] = {}
@@ -79,12 +81,15 @@ class ArrayState:
             (late if station.output or station.spec.late_release else early).append(residency)
         end = now + hold
         run = Run(self.number, end, early, late)
-        machine.recorder.row(self.number, now * TICKS, end * TICKS, BUSY_STATE, machine.network.output)
         self.running = True
         self.free = end
         latency = self.node.latency_cycles
         machine.finished = max(machine.finished, end + latency)  # where the array writes the home, nothing drains
         self._advance(block)
+        if machine.banks is not None:
+            self._beside_banks(machine.banks, block, run, hold)
+            return
+        machine.recorder.row(self.number, now * TICKS, end * TICKS, BUSY_STATE, machine.network.output)
         if latency:
             machine.at(end, partial(self._held, run))
             machine.at(end + latency, partial(self._release, run))
@@ -121,6 +126,42 @@ class ArrayState:
             residency.station.reader_done(residency, run)
         self.machine.wake_array(self)
 
+    # -- beside banks that are simulated ------------------------------------------------------------------------
+
+    def _beside_banks(self, banks: Banks, block: list[int], run: Run, hold: int) -> None:
+        """The block ends when the array's own clock says so, and its results have left when it does; look when it first may."""
+        machine, now, latency = self.machine, self.machine.now, self.node.latency_cycles
+        ends = [hold, hold + latency] if latency else [hold]
+        seqs = [block[column] for _, column in self._feeds]
+        own = banks.begin(self.number, now, block[BLOCK_STEP], seqs, block[BLOCK_KIND], ends)
+        machine.at(now + hold, partial(self._may_end, banks, run, own + hold, hold))
+        if latency:
+            machine.at(now + hold + latency, partial(self._may_have_left, banks, run, own + hold + latency))
+
+    def _may_end(self, banks: Banks, run: Run, own: int, hold: int, _: object) -> None:
+        machine = self.machine
+        cycle = banks.reached(self.number, machine.now, own)
+        self.free = run.hold_end = cycle
+        machine.finished = max(machine.finished, cycle + self.node.latency_cycles)
+        if cycle > machine.now:
+            machine.at(cycle, partial(self._may_end, banks, run, own, hold))
+            return
+        banks.over(self.number, cycle, hold)
+        if self.node.latency_cycles:
+            self._held(run, None)
+        else:
+            self._ended(run, None)
+
+    def _may_have_left(self, banks: Banks, run: Run, own: int, _: object) -> None:
+        machine = self.machine
+        cycle = banks.reached(self.number, machine.now, own)
+        machine.finished = max(machine.finished, cycle)
+        self.left = cycle
+        if cycle > machine.now:
+            machine.at(cycle, partial(self._may_have_left, banks, run, own))
+            return
+        self._release(run, None)
+
     @staticmethod
     def _release(run: Run, _: object) -> None:
         late, run.late = run.late, []
@@ -152,7 +193,7 @@ class ArrayState:
             final = self.machine.stations[station].last_drained or final
             station = self.machine.network.stations[station].parent
         if final is None and self.free and self.node.latency_cycles:
-            done = self.free + self.node.latency_cycles
+            done = max(self.free + self.node.latency_cycles, self.left)
             piece = Piece(StallCause.ARRAY_FILL_DRAIN, self.free, done, "array", "")
             self._record([piece], self.free, done, Phase.FINISH, self.machine.network.output)
         if final is None or final.drained <= self.free:

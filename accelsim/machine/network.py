@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from accelsim.plan.banking import fed
 from accelsim.plan.schedule import Schedule
 from accelsim.plan.units import owner
 from accelsim.spec.case import Case
@@ -36,7 +37,7 @@ class Hop:
     ``latency_cycles``: until the first byte is at the next hop. ``shared``: all lockstep instances' bytes pass here;
     else each instance has its own. ``name`` is for reports. ``whole_bytes``: what passes whatever the load is (0: the
     load): a systolic array shifts all its rows in or out, ragged folds too. ``memory``: the simulated channels that are asked
-    (-1: none); its resource is the first of their data buses.
+    (-1: none); its resource is the first of their data buses. ``banked``: the simulated banks whose words it touches (-1: none).
     """
 
     name: str
@@ -50,6 +51,7 @@ class Hop:
     kind: LaneKind = LaneKind.PORT
     whole_bytes: int = 0
     memory: int = -1
+    banked: int = -1
 
 
 Route = tuple[Hop, ...]
@@ -103,6 +105,19 @@ class Channels:
     first: int
     tiled: bool
 
+    @property
+    def buses(self) -> int:
+        """Its data buses."""
+        return self.dram.counts["channel"] * self.dram.counts["pseudo_channel"]
+
+
+@dataclass(frozen=True)
+class Banked:
+    """A memory whose banks are simulated, at a unit of an entry: which array it feeds."""
+
+    array: int
+    entry: int
+
 
 @dataclass(frozen=True)
 class Network:
@@ -115,6 +130,7 @@ class Network:
     arrays: tuple[ArrayNode, ...]
     array_lanes: tuple[Lane, ...]
     memories: tuple[Channels, ...] = ()
+    banked: tuple[Banked, ...] = ()
 
     @property
     def depth(self) -> int:
@@ -144,6 +160,9 @@ class _Wiring:
         self.numbers: dict[tuple[object, ...], int] = {}
         self.memories: list[Channels] = []
         self.memory_numbers: dict[tuple[object, ...], int] = {}
+        self.fed = fed(self.case)
+        self.banked: dict[tuple[int, str, int], int] = {}
+        self.banked_places: list[Banked] = []
         self.places = {(entry, index, unit.index): number for number, (entry, index, unit) in enumerate(
             (entry, index, unit) for index, tensor in enumerate(self.case.operator.tensors)
             for entry in self.case.paths[tensor.name] for unit in self.units[entry])}
@@ -166,7 +185,7 @@ class _Wiring:
                       for array in arrays)
         output = next(i for i, tensor in enumerate(tensors) if tensor.role is Role.OUTPUT)
         return Network(tuple(tensor.name for tensor in tensors), output, tuple(self.resources), tuple(stations), arrays,
-                       lanes, tuple(self.memories))
+                       lanes, tuple(self.memories), tuple(self.banked_places))
 
     def _station(self, entry: int, index: int, unit: int) -> Station:
         case = self.case
@@ -214,8 +233,20 @@ class _Wiring:
             number = self._channels(entry, unit, memory, memory.dram)
             return Hop(f"{memory.name}.{port.name}", self.memories[number].first, memory.beyond_cycles,
                        StallCause.DRAM_LATENCY, 1, shared=shared, memory=number)
+        banked = self._banks(entry, unit, memory) if (entry, memory) in self.fed else -1
         return Hop(f"{memory.name}.{port.name}", self._memory_resource(entry, unit, memory, port), memory.latency_cycles,
-                   _LATENCY[memory.kind], memory.granularity_bytes, shared=shared)
+                   _LATENCY[memory.kind], memory.granularity_bytes, shared=shared, banked=banked)
+
+    def _banks(self, entry: int, unit: int, memory: Memory) -> int:
+        """The number of a memory's banks at a unit, made at first mention; -1 where no array of it has work."""
+        arrays = [one.index for one in self.units[self.case.array_entry] if owner(one, self.units[entry]) == unit]
+        if not arrays:
+            return -1
+        key = entry, memory.name, unit
+        if key not in self.banked:
+            self.banked[key] = len(self.banked_places)
+            self.banked_places.append(Banked(arrays[0], entry))
+        return self.banked[key]
 
     def _channels(self, entry: int, unit: int, memory: Memory, dram: Dram) -> int:
         """The number of a memory's channels, made at first mention with a resource for each data bus."""

@@ -15,6 +15,7 @@ import simpy
 
 from accelsim.errors import SimulatorBug
 from accelsim.machine.arrays import ArrayState
+from accelsim.machine.banks import Banks
 from accelsim.machine.blame import Blame
 from accelsim.machine.channels import Channels
 from accelsim.machine.network import Network
@@ -45,6 +46,7 @@ class Machine:
         self.blame = Blame(network)
         self.transfers = Transfers(self)
         self.channels: Channels[Leg] | None = Channels(network, schedule, recorder) if network.memories else None
+        self.banks = Banks(network, schedule, recorder) if network.banked else None
         self._looked = False
         self.stations: list[StationState] = []
         self._loads: list[list[Load | None]] = []
@@ -96,6 +98,8 @@ class Machine:
             array.close()
         if self.channels is not None:
             self.channels.finish()
+        if self.banks is not None:
+            self.banks.finish()
         for station, loads in zip(self.stations, self._loads, strict=True):
             if not station.home:
                 tally(self.recorder, self.network, station.number, loads, station.ways.uses)

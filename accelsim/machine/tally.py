@@ -27,8 +27,9 @@ def size_of(hop: Hop, load: Load) -> int:
 
 
 def route_ticks(network: Network, hops: Route, sizes: Sequence[int]) -> tuple[int, ...]:
-    """Ticks that each hop of a route serves so many bytes; 0 where nothing is booked."""
-    return tuple([0 if hop.resource < 0 else service_ticks(network.resources[hop.resource], size, hop.setup_cycles)
+    """Ticks that each hop of a route serves so many bytes, with simulated channels at their best; 0 where nothing is booked."""
+    return tuple([0 if hop.resource < 0 else -(-service_ticks(network.resources[hop.resource], size, hop.setup_cycles)
+                                               // (network.memories[hop.memory].buses if hop.memory >= 0 else 1))
                   for hop, size in zip(hops, sizes, strict=True)])
 
 

@@ -16,8 +16,10 @@ from accelsim.kernels.columns import (
     STAY_FIRST,
     STAY_HELD,
     STAY_LAST,
+    STAY_SOURCE,
     STAY_TILE,
 )
+from accelsim.machine.banks import Moved
 from accelsim.machine.memories import Come, Outcome
 from accelsim.machine.network import Hop, Network, Route, Station
 from accelsim.machine.state import Asked, Leg, Residency, ResourceState, TieKey, parts_of, settle
@@ -200,8 +202,9 @@ class Transfers:
         self._go_on(leg)
 
     def _next_piece(self, hops: Route, parts: list[tuple[int, ...]], done: Callable[[Leg], None], leg: Leg, cycle: int) -> None:
-        # on its way to channels it still has to say what it moves
-        residency = leg.let_go() if self._machine.channels is None else leg.residency
+        # on its way to channels or banks it still has to say what it moves
+        asked = self._machine.channels is not None or self._machine.banks is not None
+        residency = leg.residency if asked else leg.let_go()
         self._machine.at(cycle, partial(self._piece, hops, parts, leg.key, residency, leg, done))
 
     def _piece_over(self, leg: Leg) -> None:
@@ -230,6 +233,8 @@ class Transfers:
             if reaches > through:
                 through = reaches
             bookings.append((hop, reaches, reaches, reaches, through, ()))
+            if hop.banked >= 0:
+                self._touch(leg, hop, reaches)
             leg.through = through
             leg.latency = hop.latency_cycles
             leg.reaches = reaches + hop.latency_cycles
@@ -273,6 +278,8 @@ class Transfers:
             if ends > through:
                 through = ends
             leg.bookings.append((hop, now, begins, ends, through, ahead))
+            if hop.banked >= 0:
+                self._touch(leg, hop, begins)
             leg.through = through
             leg.latency = hop.latency_cycles
             leg.reaches = begins + hop.latency_cycles
@@ -281,6 +288,20 @@ class Transfers:
                 leg.served = None
                 served(leg, ends)
             self._go_on(leg)
+
+    def _touch(self, leg: Leg, hop: Hop, begin: int) -> None:
+        """A leg's words are in banks that are simulated from a cycle on, at the pace of the slowest hop of its way."""
+        machine, residency = self._machine, leg.residency
+        row, outward = residency.row, leg.drains
+        seq = residency.seq
+        if residency.station.spec.entry != machine.network.banked[hop.banked].entry:
+            seq = residency.sink if outward else row[STAY_SOURCE]
+        assert machine.banks is not None
+        load = row[STAY_DRAIN if outward else STAY_FILL]
+        own = machine.banks.move(Moved(machine.now, hop.banked, residency.station.number, load, leg.key[1], seq, begin,
+                                       max(leg.ticks), outward, *leg.piece))
+        if own is not None:
+            residency.loaded = own, begin
 
     # -- through channels that are simulated ----------------------------------------------------------------------
 
@@ -357,9 +378,20 @@ class Transfers:
             return
         self._machine.at(leg.through + leg.latency, partial(self._come, residency))
 
-    @staticmethod
-    def _come(residency: Residency, _: object) -> None:
-        residency.station.filled(residency)
+    def _come(self, residency: Residency, _: object) -> None:
+        if residency.loaded is None:
+            residency.station.filled(residency)
+            return
+        # registers fill in the array's own time, which may have stood still meanwhile
+        machine, (own, begin) = self._machine, residency.loaded
+        array = residency.station.arrays[0].number
+        assert machine.banks is not None
+        cycle = machine.banks.reached(array, machine.now, own + machine.now - begin)
+        residency.loaded = (own, begin + cycle - machine.now) if cycle > machine.now else None
+        if residency.loaded is None:
+            residency.station.filled(residency)
+        else:
+            machine.at(cycle, partial(self._come, residency))
 
     def _left(self, leg: Leg) -> None:
         self._leaves(leg.let_go(), leg)

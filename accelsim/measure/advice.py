@@ -19,6 +19,8 @@ _TEXTS = {
     StallCause.DRAM_TURNAROUND: "reads and writes of the DRAM alternate: a deeper write queue, or results kept on chip longer, "
                                 "would help",
     StallCause.SRAM_LATENCY: "more buffers at the inner level would hide SRAM latency",
+    StallCause.BANK_CONFLICT: "a layout that spreads what is asked for at once over the banks, tiles in banks of their own, more "
+                              "banks or more ports would help",
     StallCause.LINK_LATENCY: "more buffers, or larger tiles, would hide link latency",
     StallCause.LINK_BANDWIDTH: "a wider link, or sending equal sets once, would help",
     StallCause.WRITEBACK: "another slot for {output} would let the next tile start while the last one drains",

@@ -167,7 +167,7 @@ def _places(case: Case, entry: int, memory: Memory, banks: Banks, layouts: Mappi
         tile, coming, gone = (None if at is None else Tile(case, entry, tensor, at, whole=home) for at in (now, after, before))
         assert tile is not None
         bits = case.held_type(entry, tensor).bits
-        layout = layouts.get(tensor.name, layouts[""])
+        layout = layouts.get(tensor.name, layouts.get("", case.layout(entry, tensor.name)))
         size = max(Placing(layout, banks, one.counts, bits).size_words for one in (tile, coming, gone) if one)
         words = max(size, ceil(Fraction(case.slot_bytes(entry, tensor), banks.width_bytes)))
         slots = case.slot_count(entry, tensor)

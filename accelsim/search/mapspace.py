@@ -132,7 +132,8 @@ def _with_bounds(template: Mapping, order: Sequence[int], bounds: Sequence[int])
     for level in template.levels:
         temporal = tuple(next(loops) for _ in level.loops)
         spatial = tuple((axis, tuple(next(loops) for _ in own)) for axis, own in level.spatial)
-        levels.append(MappingLevel(level.level, temporal, spatial, level.binding, level.buffers))
+        levels.append(MappingLevel(level.level, temporal, spatial, level.binding, level.buffers,
+                                   level.layouts))
     return Mapping(tuple(levels), template.origin)
 
 

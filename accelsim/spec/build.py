@@ -12,6 +12,7 @@ from accelsim.spec.flattened import flattened_problems
 from accelsim.spec.mapping import Loop, Mapping, MappingLevel
 from accelsim.spec.nest import build_nest
 from accelsim.spec.operator import Operator, Role
+from accelsim.spec.sram import LayoutKind
 from accelsim.units import human_bytes
 
 Path = tuple[str | int | tuple[str, ...], ...]
@@ -58,7 +59,7 @@ def make_case(chip: Chip, operator: Operator, mapping: Mapping, locate: Locate =
     slots = _slots(chip, operator, mapping, entry_of, paths, problems)
     case = Case(chip, operator, resolved, nest, paths, slots)
     problems += _spatial_problems(case, entry_of) + _box_problems(case) + _reduction_problems(case)
-    problems += _port_problems(case) + _channel_problems(case)
+    problems += _port_problems(case) + _channel_problems(case) + _layout_problems(case, entry_of) + _bank_problems(case)
     if problems:
         raise SpecError([problem.fault(locate) for problem in problems])
     tight = _capacity_problems(case)
@@ -273,6 +274,50 @@ def _channel_problems(case: Case) -> list[_Problem]:
             problems.append(_Problem(_at(case, inside[0]), f"{case.chip.names[inside[0]]} runs in lockstep, and is fed from "
                                      f"{memory.name}, whose channels are simulated", remedy="give the level `lockstep: false`, "
                                      f"or {memory.name} a bandwidth"))
+    return problems
+
+
+def _layout_problems(case: Case, entry_of: list[int]) -> list[_Problem]:
+    """Layouts of what is there, over banks that are simulated."""
+    problems = []
+    for i, level in enumerate(case.mapping.levels):
+        for name, layout in level.layouts:
+            path: Path = ("levels", i, "layout", name)
+            if name not in case.paths:
+                problems.append(_Problem(path, f"no tensor named '{name}'", ", ".join(case.paths),
+                                         nearest(name, list(case.paths))))
+                continue
+            memory = case.memory(entry_of[i], case.operator.tensor(name)) if entry_of[i] in case.paths[name] else None
+            if memory is None:
+                problems.append(_Problem(path, f"{name} is not held by a memory of {level.level}"))
+            elif memory.banked is None:
+                problems.append(_Problem(path, f"{memory.name} has no banks that are simulated, so a layout changes nothing",
+                                         remedy="give the memory `banks` and a `bank_width`"))
+            elif layout.kind is LayoutKind.SWIZZLED and memory.banked.count & (memory.banked.count - 1):
+                problems.append(_Problem(path, f"swizzled: {memory.banked.count} banks of {memory.name} are no power of two",
+                                         remedy="take another layout, or 2, 4, 8 .. banks"))
+    return problems
+
+
+def _bank_problems(case: Case) -> list[_Problem]:
+    """Banks that are simulated serve one array, or arrays in step, and what the array writes."""
+    problems = []
+    arrays = [loop for loop in case.nest.spatial_above(case.array_entry) if not case.lockstep(loop.entry + 1)]
+    for tensor in case.operator.tensors:
+        entry = case.feeding(tensor.name)
+        if entry == case.array_entry:
+            entry = case.parent(entry, tensor.name) or 0
+        memory = case.memory(entry, tensor)
+        if memory is None or memory.banked is None:
+            continue
+        if any(loop.entry >= entry and loop.bound > 1 for loop in arrays):
+            problems.append(_Problem(_at(case, entry, "spatial"), f"several arrays, not in lockstep, take {tensor.name} from "
+                                     f"{memory.name}, whose banks are simulated for one",
+                                     remedy=f"map to one of them, or take `bank_width` out of {memory.name}"))
+        ports = memory.banked.ports
+        if tensor.role is Role.OUTPUT and not ports.writes + ports.both:
+            problems.append(_Problem(_at(case, entry, "binding"), f"{tensor.name} is written to {memory.name}, whose banks "
+                                     f"have no port that writes ({ports})", remedy="give it bank_ports such as 1RW or 1R1W"))
     return problems
 
 

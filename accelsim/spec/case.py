@@ -12,6 +12,7 @@ from accelsim.spec.chip import Chip, Memory
 from accelsim.spec.mapping import Mapping
 from accelsim.spec.nest import Nest, NestLoop
 from accelsim.spec.operator import Operator, Role, Tensor
+from accelsim.spec.sram import Layout, LayoutKind
 from accelsim.spec.tiles import largest_tile
 from accelsim.units import DType
 
@@ -96,6 +97,11 @@ class Case:
             return size
         bank = max(1, memory.capacity_bytes // memory.banks)
         return ceil(size / bank) * bank
+
+    def layout(self, entry: int, tensor: str) -> Layout:
+        """How the tiles of a tensor lie over the words of its memory at an entry."""
+        own = next((level for level in self.mapping.levels if level.level == self.chip.names[entry]), None)
+        return dict(own.layouts if own is not None else ()).get(tensor, Layout(LayoutKind.ROW))
 
     def slot_count(self, entry: int, tensor: Tensor) -> int:
         """Slots of the tensor at an entry: one at its home, which holds all of it."""

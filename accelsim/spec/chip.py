@@ -13,6 +13,7 @@ from math import prod
 
 from accelsim.spec.dram import Dram
 from accelsim.spec.operator import Role, Tensor
+from accelsim.spec.sram import Banks
 from accelsim.units import DType
 
 
@@ -68,7 +69,8 @@ class Memory:
 
     ``dram``: its channels are simulated command by command; its port's rate is then what they carry at most, its latency
     what passes at least from a burst's command to its data, and ``beyond_cycles`` the part of it that comes on top of that.
-    ``tiled``: tensors lie there tile by tile, not row-major.
+    ``tiled``: tensors lie there tile by tile, not row-major. ``banks``: slots are allotted in so many whole banks;
+    ``banked``: its banks are simulated word by word.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Memory:
     dram: Dram | None = None
     beyond_cycles: int = 0
     tiled: bool = False
+    banked: Banks | None = None
 
     def holds(self, tensor: Tensor) -> bool:
         """Whether the tensor may be bound here."""

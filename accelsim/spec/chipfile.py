@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from accelsim.errors import nearest
 from accelsim.spec.chip import (
@@ -24,11 +24,25 @@ from accelsim.spec.chip import (
 )
 from accelsim.spec.dram import Dram
 from accelsim.spec.quantities import Bytes, Capacity, Clock, Latency, RateLimit
+from accelsim.spec.sram import MOST_BANKS, Banks, grain_words, interleaved_bytes, parse_ports
 from accelsim.units import DTYPES, Duration, Rate, human_bytes
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_\-]*$", max_length=64)]
 TimingName = Annotated[str, Field(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f]+$")]
 Count = Annotated[int, Field(ge=1, le=1 << 20, strict=True)]
+
+
+def _checked(check: Callable[[str], object]) -> AfterValidator:
+    """A word that another reader takes; its errors are the field's."""
+    def read(text: str) -> str:
+        check(text)
+        return text
+
+    return AfterValidator(read)
+
+
+PortsWord = Annotated[str, _checked(parse_ports), Field(examples=["1RW", "1R1W"])]
+InterleaveWord = Annotated[str, _checked(interleaved_bytes), Field(examples=["word", "bank", "64 B"])]
 
 
 class _Strict(BaseModel):
@@ -58,7 +72,11 @@ class MemoryFile(_Strict):
     granularity: Bytes = Field(1, description="every contiguous run of a transfer is rounded up to it; default 1 B")
     ports: list[PortFile] | None = Field(None, min_length=1, description="default: fill, drain, array_read, array_write apart")
     buffers: Count | dict[str, Count] = Field(2, description="slots per tensor; default 2 (double buffering)")
-    banks: Count | None = Field(None, description="slots are allotted in whole banks")
+    banks: Count | None = Field(None, description="slots are allotted in whole banks, unless words are interleaved over them")
+    bank_width: Bytes | None = Field(None, description="bytes of a word; given: the banks are simulated, word by word")
+    bank_ports: PortsWord | None = Field(None, description="ports of a bank: 1RW (default), 2RW, 1R1W, ...")
+    interleave: InterleaveWord | None = Field(
+        None, description="what lies in one bank before the next follows: word (default), bank (all of it), or a size")
     accumulate: bool = Field(False, strict=True, description="adds what arrives in place: no partial-sum refills")
     manages: Literal["software"] = "software"
     serves: list[str] | None = Field(None, min_length=1, description="roles or tensor names; default all")
@@ -97,6 +115,9 @@ class LevelFile(_Strict):
     ports: list[PortFile] | None = None
     buffers: Count | dict[str, Count] | None = None
     banks: Count | None = None
+    bank_width: Bytes | None = None
+    bank_ports: PortsWord | None = None
+    interleave: InterleaveWord | None = None
     accumulate: bool | None = Field(None, strict=True)
     manages: Literal["software"] | None = None
     serves: list[str] | None = Field(None, min_length=1)
@@ -182,7 +203,7 @@ def resolve_chip(file: ChipFile, drams: Mapping[str, Dram]) -> tuple[Chip | None
 
 
 _MEMORY_KEYS = ("kind", "capacity", "bandwidth", "timing", "layout", "latency", "granularity", "ports", "buffers", "banks",
-                "accumulate", "manages", "serves", "clock")
+                "bank_width", "bank_ports", "interleave", "accumulate", "manages", "serves", "clock")
 
 
 def _chip_problems(file: ChipFile) -> list[Problem]:
@@ -239,12 +260,33 @@ def _memory_problems(index: int, level: LevelFile) -> list[Problem]:
     places += [(("levels", index, "memories", i), memory) for i, memory in enumerate(level.memories or ())]
     for path, memory in places:
         problems += _rate_problems(path, memory)
-        if memory.banks is not None and memory.capacity == "unlimited":
-            problems.append(((*path, "banks"), "banks of an unlimited memory; give its capacity", ""))
+        problems += _bank_problems(path, memory)
         problems += _repeats([port.name for port in memory.ports or ()], (*path, "ports"), "port")
     interval = level.array.interval if level.array is not None else {}
     problems += [(("levels", index, "array", "interval", word), f"no type named {word}; allowed: {', '.join(DTYPES)}",
                   nearest(word, DTYPES)) for word in (interval if isinstance(interval, dict) else ()) if word not in DTYPES]
+    return problems
+
+
+def _bank_problems(path: tuple[str | int, ...], memory: LevelFile | MemoryFile) -> list[Problem]:
+    """Banks need a memory that has a size, and what is said of them a width."""
+    problems: list[Problem] = []
+    if memory.banks is not None and memory.capacity == "unlimited":
+        problems.append(((*path, "banks"), "banks of an unlimited memory; give its capacity", ""))
+    if memory.bank_width is None:
+        return problems + [((*path, key), f"'{key}' without `bank_width`: banks are not simulated", "")
+                           for key in ("bank_ports", "interleave") if getattr(memory, key) is not None]
+    if memory.banks is None:
+        problems.append(((*path, "bank_width"), "'bank_width' without `banks`, their number", ""))
+    elif memory.banks > MOST_BANKS:
+        problems.append(((*path, "banks"), f"{memory.banks:,} banks to simulate; allowed: 1 to {MOST_BANKS:,}", ""))
+    if memory.kind == "dram":
+        problems.append(((*path, "bank_width"), "banks of words are for kind: sram; a DRAM's are in its `timing`", ""))
+    if memory.banks is not None and isinstance(memory.capacity, int):
+        try:
+            grain_words(memory.interleave or "word", memory.banks, memory.bank_width, memory.capacity)
+        except ValueError as error:
+            problems.append(((*path, "interleave" if memory.interleave else "bank_width"), str(error), ""))
     return problems
 
 
@@ -331,10 +373,22 @@ def _memory(file: MemoryFile, clock: Fraction, drams: Mapping[str, Dram]) -> Mem
     beyond = _cycles(file.latency, clock, own)
     latency = beyond if dram is None else beyond + _least_cycles(dram, clock)
     unlimited = None if dram is None else dram.capacity_bytes
+    banked = _banked(file)
     return Memory(file.name, MemoryKind(file.kind), unlimited if isinstance(file.capacity, str) else file.capacity, latency,
-                  file.granularity, ports, buffers, file.banks, file.accumulate,
+                  file.granularity, ports, buffers, file.banks if banked is None or file.interleave == "bank" else None,
+                  file.accumulate,
                   None if file.serves is None else frozenset(file.serves), dram,
-                  beyond if dram is not None else 0, file.layout == "tiles")
+                  beyond if dram is not None else 0, file.layout == "tiles", banked)
+
+
+def _banked(file: MemoryFile) -> Banks | None:
+    if file.bank_width is None:
+        return None
+    assert file.banks is not None
+    assert isinstance(file.capacity, int), "checked by _bank_problems"
+    return Banks(file.banks, file.bank_width, parse_ports(file.bank_ports or "1RW"),
+                 grain_words(file.interleave or "word", file.banks, file.bank_width, file.capacity))
+
 
 
 def _least_cycles(dram: Dram, clock: Fraction) -> int:

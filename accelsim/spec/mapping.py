@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from accelsim.spec.operator import Operator
+from accelsim.spec.sram import Layout
 
 REST = "*"
 
@@ -26,13 +27,16 @@ class Loop:
 
 @dataclass(frozen=True)
 class MappingLevel:
-    """One entry. ``binding`` None: all that the level's memories serve; ``buffers``: only what differs from the chip."""
+    """One entry. ``binding`` None: all that the level's memories serve; ``buffers``: only what differs from the chip;
+    ``layouts``: how tiles lie over banks, where not row-major.
+    """
 
     level: str
     loops: tuple[Loop, ...] = ()
     spatial: tuple[tuple[str, tuple[Loop, ...]], ...] = ()
     binding: tuple[str, ...] | None = None
     buffers: tuple[tuple[str, int], ...] = ()
+    layouts: tuple[tuple[str, Layout], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ class Mapping:
                 lines.append(f"    binding: [{', '.join(map(_word, entry.binding))}]")
             if entry.buffers:
                 lines.append("    buffers: {" + ", ".join(f"{name}: {count}" for name, count in entry.buffers) + "}")
+            if entry.layouts:
+                lines.append("    layout: {" + ", ".join(f"{name}: \"{layout}\"" for name, layout in entry.layouts) + "}")
             if entry.loops:
                 lines.append(f"    loops: [{', '.join(map(str, entry.loops))}]")
             if entry.spatial:
@@ -65,6 +71,7 @@ class Mapping:
         for entry in self.levels:
             held = ", ".join(entry.binding) if entry.binding is not None else "all it serves"
             slots = f"; buffers {', '.join(f'{name} {count}' for name, count in entry.buffers)}" if entry.buffers else ""
+            slots += f"; layout {', '.join(f'{name} {layout}' for name, layout in entry.layouts)}" if entry.layouts else ""
             lines.append(f"{'  ' * depth}{entry.level} holds {held or 'nothing'}{slots}")
             for loop in entry.loops:
                 lines.append(f"{'  ' * depth}for {_counter(loop)}")

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from accelsim.spec.mapping import REST, Loop, Mapping, MappingLevel
+from accelsim.spec.sram import Layout, parse_layout
 
 
 def _read_loop(value: Any) -> Loop:
@@ -26,6 +27,18 @@ def _read_loop(value: Any) -> Loop:
 _LOOP_SCHEMA = {"type": "object", "minProperties": 1, "maxProperties": 1,
                 "additionalProperties": {"anyOf": [{"type": "integer", "minimum": 1}, {"const": REST}]},
                 "description": 'one dimension (or a flow list of them, [c, r, s]) and its bound; "*" is what is left'}
+
+
+def _read_layout(value: Any) -> Layout:
+    if isinstance(value, Layout):
+        return value
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is no layout; allowed: row, column, blocked:ROWSxCOLUMNS, padded:WORDS, swizzled")
+    return parse_layout(value)
+
+
+_LAYOUT_SCHEMA = {"type": "string", "examples": ["row", "column", "blocked:8x8", "padded:1", "swizzled"]}
+LayoutFile = Annotated[Layout, BeforeValidator(_read_layout), WithJsonSchema(_LAYOUT_SCHEMA)]
 LoopFile = Annotated[Loop, BeforeValidator(_read_loop), WithJsonSchema(_LOOP_SCHEMA)]
 
 
@@ -41,6 +54,7 @@ class MappingLevelFile(_Strict):
     spatial: dict[str, list[LoopFile]] = Field({}, description="over the instances of the next entry, or the array's PEs")
     binding: list[str] | None = Field(None, description="tensors held here; default all the memory serves")
     buffers: dict[str, Annotated[int, Field(ge=1, le=1 << 20, strict=True)]] = Field({}, description="slots per tensor")
+    layout: dict[str, LayoutFile] = Field({}, description="how tiles lie over banks that are simulated; default row")
 
 
 class OperatorMappingFile(_Strict):
@@ -61,4 +75,4 @@ def to_mapping(levels: list[MappingLevelFile], origin: str) -> Mapping:
     return Mapping(tuple(MappingLevel(entry.level, tuple(entry.loops),
                                       tuple((axis, tuple(loops)) for axis, loops in entry.spatial.items()),
                                       None if entry.binding is None else tuple(entry.binding),
-                                      tuple(entry.buffers.items())) for entry in levels), origin)
+                                      tuple(entry.buffers.items()), tuple(entry.layout.items())) for entry in levels), origin)

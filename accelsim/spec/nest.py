@@ -278,5 +278,5 @@ def _resolved(mapping: Mapping, places: list[_Place], bounds: dict[int, int]) ->
     for number, entry in enumerate(mapping.levels):
         loops = tuple(found[number, None, i] for i in range(len(entry.loops)))
         spatial = tuple((axis, tuple(found[number, axis, i] for i in range(len(own)))) for axis, own in entry.spatial)
-        levels.append(MappingLevel(entry.level, loops, spatial, entry.binding, entry.buffers))
+        levels.append(MappingLevel(entry.level, loops, spatial, entry.binding, entry.buffers, entry.layouts))
     return Mapping(tuple(levels), mapping.origin)

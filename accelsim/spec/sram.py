@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from accelsim.errors import Fault, SpecError, nearest
-from accelsim.spec.chip import Memory
 from accelsim.units import format_bytes, parse_bytes
+
+if TYPE_CHECKING:
+    from accelsim.spec.chip import Memory
 
 MOST_BANKS = 1 << 16
 _MOST_PORTS = 64
@@ -94,8 +96,8 @@ class BankWords:
 
     banks: int | None = None
     width: str | None = None
-    ports: str = "1RW"
-    interleave: str = "word"
+    ports: str | None = None
+    interleave: str | None = None
     arbitration: Arbitration = Arbitration.ARRAY_FIRST
     layouts: tuple[str, ...] = ()
 
@@ -127,8 +129,8 @@ def parse_layout(text: str) -> Layout:
 
 
 def read_banks(memory: Memory, words: BankWords, tensors: Sequence[str]) -> tuple[Banks, dict[str, Layout]]:
-    """The banks of a memory and the layouts of its tiles, by the names of its ``tensors`` and "" for the others. Raises SpecError
-    with every fault.
+    """The banks of a memory and the layouts of its tiles, by the names of its ``tensors`` and "" for the others; what is
+    in neither lies as the mapping says. Raises SpecError with every fault.
     """
     faults: list[Fault] = []
 
@@ -139,16 +141,17 @@ def read_banks(memory: Memory, words: BankWords, tensors: Sequence[str]) -> tupl
             faults.append(Fault(option, 0, 0, "", str(error)))
             return None
 
-    count = words.banks if words.banks is not None else memory.banks
+    known = memory.banked
+    count = words.banks if words.banks is not None else known.count if known is not None else memory.banks
     if count is None:
         faults.append(Fault("--banks", 0, 0, "", f"{memory.name} says nothing of banks in its chip", "--banks N"))
     elif not 1 <= count <= MOST_BANKS:
         faults.append(Fault("--banks", 0, 0, "", f"{count:,} banks", f"1 to {MOST_BANKS:,}"))
-    if words.width is None:
-        faults.append(Fault("--width", 0, 0, "", f"a chip says nothing of the width of a bank of {memory.name}",
+    if words.width is None and known is None:
+        faults.append(Fault("--width", 0, 0, "", f"the chip says nothing of the width of a bank of {memory.name}",
                             "--width \"16 B\": the bytes of one word, what a port of a bank moves in a cycle"))
-    width = None if words.width is None else read("--width", words.width, _size)
-    ports = read("--ports", words.ports, parse_ports)
+    width = (None if known is None else known.width_bytes) if words.width is None else read("--width", words.width, _size)
+    ports = known.ports if words.ports is None and known is not None else read("--ports", words.ports or "1RW", parse_ports)
     layouts: dict[str, Layout] = {}
     for word in words.layouts:
         name, equals, rest = word.rpartition("=")
@@ -160,12 +163,13 @@ def read_banks(memory: Memory, words: BankWords, tensors: Sequence[str]) -> tupl
             faults.append(Fault("--layout", 0, 0, word[:60], f"a second layout for {name or 'all'}"))
         elif layout is not None:
             layouts[name] = layout
-    layouts.setdefault("", Layout(LayoutKind.ROW))
     grain = None
     if not count or not width:
-        read("--interleave", words.interleave, _interleaved)
+        read("--interleave", words.interleave or "word", interleaved_bytes)
     else:
-        grain = read("--interleave", words.interleave, lambda text: _grain(text, count, width, memory.capacity_bytes))
+        told = words.interleave is not None or words.banks is not None or words.width is not None
+        grain = known.grain_words if known is not None and not told else read(
+            "--interleave", words.interleave or "word", lambda text: grain_words(text, count, width, memory.capacity_bytes))
         if count & (count - 1) and any(one.kind is LayoutKind.SWIZZLED for one in layouts.values()):
             faults.append(Fault("--layout", 0, 0, "", f"swizzled: {count} banks are no power of two",
                                 "another layout, or 2, 4, 8 .. banks"))
@@ -181,8 +185,8 @@ def _size(text: str) -> int:
     return size
 
 
-def _interleaved(text: str) -> int:
-    """Bytes that lie in one bank before the next follows; 0 for one word, -1 for all of it."""
+def interleaved_bytes(text: str) -> int:
+    """Bytes that lie in one bank before the next follows; 0 for one word, -1 for all of it. ValueError where it is neither."""
     word = text.strip()
     if word in {"word", "bank"}:
         return 0 if word == "word" else -1
@@ -192,9 +196,11 @@ def _interleaved(text: str) -> int:
         raise ValueError(f"{error}; or 'word', or 'bank' for one bank behind the other") from None
 
 
-def _grain(text: str, count: int, width: int, capacity: int | None) -> int:
-    """Words that lie in one bank before the next follows."""
-    size = _interleaved(text)
+def grain_words(text: str, count: int, width: int, capacity: int | None) -> int:
+    """Words that lie in one bank before the next follows: ``word``, ``bank`` (all of a bank's), or a size. ValueError where that
+    makes no banks.
+    """
+    size = interleaved_bytes(text)
     if size == 0:
         return 1
     if size < 0:

@@ -1,0 +1,295 @@
+"""What one array and the transfers beside it touch in banked memories: banks, in the array's own time and in cycles of the run.
+
+An access is (cycle, code): twice the number of its bank, counted through all banked memories of the array, plus 1 where it
+writes. Accesses of one cycle to the same word are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accelsim.errors import DoesNotFit, Fault, SimulatorBug
+from accelsim.plan.edges import Lanes, Tile, lanes
+from accelsim.plan.images import AxisImage, TensorImage, image
+from accelsim.plan.passes import reduction_lines
+from accelsim.plan.placing import Placing
+from accelsim.plan.units import Unit
+from accelsim.spec.case import Case
+from accelsim.spec.chip import ArrayModel, Memory
+from accelsim.spec.nest import NestLoop
+from accelsim.spec.operator import Axis, Role, Tensor
+from accelsim.spec.sram import Banks, LayoutKind
+from accelsim.timeline import TICKS
+
+Ints = NDArray[np.int64]
+MOST_KEPT = 1 << 24
+"""Accesses that are kept for blocks to come which make the same."""
+NOTHING: Ints = np.zeros((0, 2), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Held:
+    """A tensor in a banked memory that feeds the array: where its slots are, in words, and the memory's banks from ``bank`` on.
+
+    ``own``: the PEs, or registers, that take elements of it from here; None where another memory does.
+    """
+
+    tensor: Tensor
+    entry: int
+    memory: int
+    banks: Banks
+    bank: int
+    first_word: int
+    slot_words: int
+    slots: int
+    bits: int
+    home: bool
+    adds: bool
+    own: Lanes | None
+
+    def codes(self, words: Ints, seq: int, *, write: bool) -> Ints:
+        """The codes of words of the slot that a residency is in."""
+        every = words + self.first_word + seq % self.slots * self.slot_words
+        return (self.bank + every // self.banks.grain_words % self.banks.count) * 2 + write
+
+
+def fed(case: Case) -> list[tuple[int, Memory]]:
+    """The banked memories that the array takes tensors from or gives them to, by entry."""
+    found: list[tuple[int, Memory]] = []
+    for tensor in case.operator.tensors:
+        entry = _feed(case, tensor)
+        memory = case.memory(entry, tensor)
+        if memory is not None and memory.banked is not None and (entry, memory) not in found:
+            found.append((entry, memory))
+    return found
+
+
+def _feed(case: Case, tensor: Tensor) -> int:
+    feed = case.feeding(tensor.name)
+    return feed if feed != case.array_entry else case.parent(feed, tensor.name) or 0
+
+
+class BankAccess:
+    """The accesses of one array unit and of what moves to and from the banked memories that feed it.
+
+    Raises DoesNotFit where layouts take more than a memory has.
+    """
+
+    def __init__(self, case: Case, unit: Unit) -> None:
+        self._case = case
+        self._base = unit.bases[0]
+        self.memories = [memory for _, memory in fed(case)]
+        self.held: dict[tuple[int, str], Held] = {}
+        first = 0
+        for number, (entry, memory) in enumerate(fed(case)):
+            assert memory.banked is not None, "fed() finds banked ones"
+            self._place(number, entry, memory, memory.banked, first)
+            first += memory.banked.count
+        self.banks = first
+        self._made: dict[object, Ints] = {}
+        self._kept = 0
+
+    def _place(self, number: int, entry: int, memory: Memory, banks: Banks, bank: int) -> None:
+        """The slots of a memory's tensors, one behind the other."""
+        case, word = self._case, 0
+        told = []
+        for tensor in case.operator.tensors:
+            if entry not in case.paths[tensor.name] or case.memory(entry, tensor) is not memory:
+                continue
+            layout = case.layout(entry, tensor.name)
+            bits, slots = case.held_type(entry, tensor).bits, case.slot_count(entry, tensor)
+            home = entry == case.paths[tensor.name][0]
+            words = -(-case.slot_bytes(entry, tensor) // banks.width_bytes)
+            if layout.kind not in {LayoutKind.ROW, LayoutKind.COLUMN}:
+                words = max(words, Placing(layout, banks, _most(case, entry, tensor, home=home), bits).size_words)
+            stationary = case.feeding(tensor.name) == case.array_entry
+            own = lanes(case, entry, tensor, stationary=stationary) if _feed(case, tensor) == entry else None
+            self.held[entry, tensor.name] = Held(tensor, entry, number, banks, bank, word, words, slots, bits, home,
+                                                 memory.accumulate, own)
+            told.append(f"{slots} x {tensor.name} {layout}")
+            word += slots * words
+        if memory.capacity_bytes is not None and word * banks.width_bytes > memory.capacity_bytes:
+            raise DoesNotFit([Fault(memory.name, 0, 0, "", f"{', '.join(told)} take {word * banks.width_bytes:,} of "
+                                    f"{memory.capacity_bytes:,} B", "a layout that pads less, or smaller tiles")])
+
+    # -- the array's own ----------------------------------------------------------------------------------------
+
+    def block(self, step: int, seqs: Sequence[int], hold: int) -> Ints:
+        """int64[n, 2]: what a block touches, by cycles from its start in the array's own time. ``seqs``: the residencies of its
+        operands; ``hold``: the cycles that it takes.
+        """
+        case = self._case
+        position = self._position(step, case.deepest_feeding, case.deepest_feeding)
+        found = []
+        for tensor, seq in zip(case.operator.tensors, seqs, strict=True):
+            held = self.held.get((case.feeding(tensor.name), tensor.name))
+            if held is not None and held.own is not None:
+                found.append(self._streams(held, held.own, step, position, seq, hold))
+        return in_order(np.concatenate(found)) if found else NOTHING
+
+    def _streams(self, held: Held, own: Lanes, step: int, position: list[int], seq: int, hold: int) -> Ints:
+        """The same for one tensor; blocks that lie alike in their tiles and to the edges touch alike."""
+        case = self._case
+        tiles = case.nest.tiles[case.deepest_feeding]
+        reach = [tile + int(own.offsets[:, line].max(initial=0)) for line, tile in enumerate(tiles)]
+        left = tuple([min(line.extent - at, far) for line, at, far in zip(case.nest.lines, position, reach, strict=True)])
+        outer = self._position(step, case.deepest_feeding, held.entry)
+        fresh = all(position[line] == self._base[line] for line in self._reduced)
+        place = tuple(position) if held.tensor.name in self._placed else tuple(
+            [now - start for now, start in zip(position, outer, strict=True)])
+        tile = Tile(case, held.entry, held.tensor, outer, whole=held.home)
+        key = held.tensor.name, seq % held.slots, left, place, tile.counts, fresh
+        return self._keep(key, lambda: self._stream(held, own, tile, position, seq, hold, fresh=fresh))
+
+    def _stream(self, held: Held, own: Lanes, tile: Tile, position: list[int], seq: int, hold: int, *, fresh: bool) -> Ints:
+        case, interval = self._case, self._case.interval_cycles
+        offsets = self._iterations(tuple([line.extent - at for line, at in zip(case.nest.lines, position, strict=True)]))
+        if len(offsets) * interval != hold:
+            raise SimulatorBug(f"a block of {hold:,} cycles has {len(offsets):,} iterations of {interval}")
+        at: Ints = offsets + np.array(position, dtype=np.int64)
+        places = tile.places(at, own)
+        cycles: Ints = np.arange(len(at), dtype=np.int64) * interval
+        if held.tensor.role is not Role.OUTPUT:
+            return self._asked(held, tile, cycles, places, seq, write=False)
+        parts = []
+        if not held.adds:
+            again = (offsets[:, self._reduced].max(axis=1, initial=0) > 0) | (not fresh)
+            parts.append(self._asked(held, tile, cycles, np.where(again[:, None], places, -1), seq, write=False))
+        parts.append(self._asked(held, tile, cycles + case.chip.array.skew_cycles, places, seq, write=True))
+        return np.concatenate(parts)
+
+    def registers(self, held: Held, step: int, seq: int, ticks: int, piece: tuple[int, int], *, write: bool) -> Ints:
+        """int64[n, 2]: what moves between a memory and the registers in a transfer, row by row of the array, from its start on.
+
+        ``step``: of the array's entry; ``seq``: the residency in the memory; ``ticks``: how long it takes, in sixteenths of a
+        cycle; ``piece``: which it is, of how many.
+        """
+        case = self._case
+        outer = self._position(step, case.array_entry, held.entry)
+        at: Ints = np.array([self._position(step, case.array_entry, case.array_entry)], dtype=np.int64)
+        tile = Tile(case, held.entry, held.tensor, outer, whole=held.home)
+        assert held.own is not None, "the array's registers are filled from here"
+        order = held.own.order
+        each = prod(count for _, count in case.chip.array.pes)
+        systolic = case.chip.array.model is ArrayModel.SYSTOLIC
+        every = (int(order.max(initial=0)) // each + 1) * each if systolic else len(order)
+        first, last = every * piece[0] // piece[1], every * (piece[0] + 1) // piece[1]
+        cycles = (order - first) * max(ticks, TICKS) // (max(1, last - first) * TICKS)
+        places = np.where((order >= first) & (order < last), tile.places(at, held.own)[0], -1)
+        words, which = self._words(held, tile, places)
+        return _merged(cycles[which], words, held, seq, write=write)
+
+    # -- what moves in pieces -----------------------------------------------------------------------------------
+
+    @staticmethod
+    def words(held: Held, seq: int, size_bytes: int, piece: tuple[int, int], begin: int, ticks: int, *, write: bool) -> Ints:
+        """int64[n, 2]: what a transfer touches that moves a slot's words one after another, evenly in the time that it takes; in
+        none, a word of every bank in a cycle. ``piece``: which it is, of how many.
+        """
+        count = min(held.slot_words, -(-size_bytes // held.banks.width_bytes))
+        first, last = count * piece[0] // piece[1], count * (piece[0] + 1) // piece[1]
+        number: Ints = np.arange(last - first, dtype=np.int64)
+        made: Ints = np.empty((len(number), 2), dtype=np.int64)
+        made[:, 0] = begin + (number * ticks // (TICKS * max(1, len(number))) if ticks else number // held.banks.count)
+        made[:, 1] = held.codes(first + number, seq, write=write)
+        return made
+
+    # -- parts of it --------------------------------------------------------------------------------------------
+
+    def _asked(self, held: Held, tile: Tile, cycles: Ints, places: Ints, seq: int, *, write: bool) -> Ints:
+        words, which = self._words(held, tile, places)
+        return _merged(cycles[which // places.shape[1]], words, held, seq, write=write)
+
+    def _words(self, held: Held, tile: Tile, places: Ints) -> tuple[Ints, Ints]:
+        """(words of a slot, the index among ``places`` of the element that lies in each)."""
+        asked = np.flatnonzero(places.ravel() >= 0)
+        layout = self._case.layout(held.entry, held.tensor.name)
+        words = Placing(layout, held.banks, tile.counts, held.bits).words(places.ravel()[asked])
+        return words.ravel(), np.repeat(asked, words.shape[1])
+
+    def _position(self, step: int, entry: int, above: int) -> list[int]:
+        """Positions along the lines at a step of an entry, of the tile that an entry above (or this one) has then."""
+        position = list(self._base)
+        for loop in reversed(self._case.nest.temporal_above(entry)):
+            step, index = divmod(step, loop.bound)
+            if loop.entry < above:
+                position[loop.line] += index * loop.stride
+        return position
+
+    @cached_property
+    def _inside(self) -> list[NestLoop]:
+        return [loop for loop in self._case.nest.loops if loop.axis is None and loop.entry >= self._case.deepest_feeding]
+
+    @cached_property
+    def _reduced(self) -> list[int]:
+        return reduction_lines(self._case)
+
+    @cached_property
+    def _placed(self) -> set[str]:
+        """Tensors of which it matters where in the tensor a tile lies: windows, and lists that are flattened."""
+        nest = self._case.nest
+        return {tensor.name for tensor in self._case.operator.tensors
+                if any(len(axis.form.terms) != 1 or axis.form.offset or axis.form.terms[0][1] != 1 for axis in tensor.axes)
+                or any(nest.line_of(dim)[1] is not None for dim in tensor.dims)}
+
+    def _iterations(self, left: tuple[int, ...]) -> Ints:
+        """Offsets of a block's iterations along the lines, in order, where so much is left to the edges."""
+        bounds = [loop.bound for loop in self._inside]
+        reach = [1 + sum((loop.bound - 1) * loop.stride for loop in self._inside if loop.line == line)
+                 for line in range(len(left))]
+        key = tuple([min(pair) for pair in zip(left, reach, strict=True)])
+        return self._keep(key, lambda: _offsets(self._inside, bounds, key))
+
+    def _keep(self, key: object, make: Callable[[], Ints]) -> Ints:
+        found = self._made.get(key)
+        if found is None:
+            found = make()
+            if self._kept + len(found) > MOST_KEPT:
+                self._made.clear()
+                self._kept = 0
+            self._made[key] = found
+            self._kept += len(found)
+        return found
+
+
+def _offsets(loops: Sequence[NestLoop], bounds: Sequence[int], left: Sequence[int]) -> Ints:
+    indices: Ints = np.indices(bounds, dtype=np.int64).reshape(len(bounds), prod(bounds)).T
+    offsets: Ints = np.zeros((len(indices), len(left)), dtype=np.int64)
+    for place, loop in enumerate(loops):
+        offsets[:, loop.line] += indices[:, place] * loop.stride
+    return offsets[(offsets < np.array(left, dtype=np.int64)).all(axis=1)]
+
+
+def _merged(cycles: Ints, words: Ints, held: Held, seq: int, *, write: bool) -> Ints:
+    """Each word once a cycle."""
+    if not len(words):
+        return NOTHING
+    span = int(words.max()) + 1
+    keys = np.unique(cycles * span + words)
+    return np.stack([keys // span, held.codes(keys % span, seq, write=write)], axis=1)
+
+
+def in_order(accesses: Ints) -> Ints:
+    """Accesses by their cycles."""
+    return accesses[np.argsort(accesses[:, 0], kind="stable")]
+
+
+def _most(case: Case, entry: int, tensor: Tensor, *, home: bool) -> tuple[int, ...]:
+    """Most indices of a tile along each axis, wherever it lies."""
+    images = TensorImage(case, entry, tensor).axes
+    if home:
+        return tuple([axis.extent for axis in tensor.axes])
+    found = []
+    for one in images:
+        assert isinstance(one, AxisImage), "lists are held whole by registers alone"
+        form = one.axis.form
+        far = 1 + sum(coefficient * own.length for coefficient, own in zip(one.coefficients, one.ranges, strict=True))
+        free = image(Axis(type(form)(form.terms, 0), far), one.coefficients, [(0, own.length) for own in one.ranges])
+        found.append(min(one.axis.extent, free.count))
+    return tuple(found)
