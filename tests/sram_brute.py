@@ -6,7 +6,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from accelsim.spec.sram import Ports
+from accelsim.spec.banks import Ports
 
 Access = tuple[int, bool]
 """A word, and whether it is written."""

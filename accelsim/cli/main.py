@@ -13,7 +13,8 @@ import typer
 
 from accelsim.drivers import Driver, NetworkModel
 from accelsim.errors import AccelsimError, SimulatorBug
-from accelsim.spec.sram import Arbitration, Edge
+from accelsim.spec.banks import Arbitration
+from accelsim.spec.sram import Edge
 from accelsim.version import VERSION
 
 INTERRUPTED = 130

@@ -11,11 +11,12 @@ from accelsim.cli.compiling import compiling
 from accelsim.cli.progress import Progress
 from accelsim.errors import Fault, SpecError, nearest
 from accelsim.outputs import results
+from accelsim.spec.banks import Arbitration, Banks, Layout
 from accelsim.spec.cache import Beyond, Cache, CacheWords, read_cache
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Memory
 from accelsim.spec.read import Unmapped
-from accelsim.spec.sram import Arbitration, Banks, BankWords, Edge, Layout, read_banks
+from accelsim.spec.sram import BankWords, Edge, read_banks
 from accelsim.units import format_bytes, human_bytes
 from accelsim.verbs import MOST_STEPS, ask
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels.columns import BLOCK_KIND, BLOCK_OPERANDS, BLOCK_STEP
+from accelsim.kernels.event_banks import note_block
 from accelsim.kernels.event_blame import check_explained, explain, explain_drain, put
 from accelsim.kernels.event_happenings import add_row, at, wake_array
 from accelsim.kernels.event_layout import (
@@ -18,6 +19,7 @@ from accelsim.kernels.event_layout import (
     A_FREE,
     A_HELD,
     A_LATENCY,
+    A_LEFT,
     A_PORTED,
     A_READS,
     A_RUNNING,
@@ -32,6 +34,7 @@ from accelsim.kernels.event_layout import (
     B_STATION,
     B_USES,
     B_WORK,
+    BANKED,
     BLAMED_LABEL,
     BLAMED_LANE,
     BLAMED_PHASE,
@@ -170,7 +173,10 @@ def try_start(s: Ints, array: int) -> int:
         r = live(s, s[B_STATION] + s[feeds + t] * STATION_WIDTH, s[row + BLOCK_OPERANDS + t])
         s[b + RUN_HEAD + t] = r
         s[s[B_RESIDENCY] + r * RESIDENCY_WIDTH + N_READERS] += 1
-    add_row(s, array, now * TICKS, end * TICKS, 0, s[OUTPUT])
+    if s[BANKED]:
+        note_block(s, array, row, hold, run)
+    else:
+        add_row(s, array, now * TICKS, end * TICKS, 0, s[OUTPUT])
     s[a + A_RUNNING], s[a + A_FREE] = 1, end
     s[FINISHED] = max(s[FINISHED], end + latency)  # where the array writes the home, nothing drains
     s[a + A_BLOCK] += 1
@@ -232,8 +238,9 @@ def close_array(s: Ints, array: int) -> int:
         station = s[st + S_PARENT]
     if final < 0:
         if free and s[a + A_LATENCY]:
-            blame(s, array, free, free + s[a + A_LATENCY], PHASE_FINISH, output)
-            put(s, s[FILL_DRAIN], free, free + s[a + A_LATENCY], WHERE_ARRAY, WHOSE_NOBODY)
+            done = max(free + s[a + A_LATENCY], s[a + A_LEFT])
+            blame(s, array, free, done, PHASE_FINISH, output)
+            put(s, s[FILL_DRAIN], free, done, WHERE_ARRAY, WHOSE_NOBODY)
         return 0
     arrived = s[s[B_RESIDENCY] + final * RESIDENCY_WIDTH + N_DRAINED]
     if arrived > free:

@@ -18,14 +18,15 @@ NEVER = -1
  FREE_RESIDENCY, FREE_RESIDENCIES, FREE_LEG, FREE_LEGS, FREE_AHEAD, FREE_AHEADS, FREE_GROUP, FREE_GROUPS, FREE_RUN, FREE_RUNS,
  HEAP_COUNT, NEXT_COUNT, REQUEST_COUNT, CLAIM_FIRST, CLAIM_COUNT, START_COUNT, ROW_COUNT, ROW_ROOM, ROW_SPARE, LOG_COUNT,
  LOG_ROOM, CULPRIT_COUNT, CULPRIT_ROOM, UNTIL, SINCE, BLAMED_PHASE, BLAMED_LABEL, BLAMED_LANE, WRITEBACK, SYNC, FILL_DRAIN,
- CONTENTION, ISSUE, MARK, MARKED, MEMORIES, MEMORY_BUSY, MEMORY_LOOKED, ASKED_COUNT, B_ASKED, B_MIX,
- MIXED) = range(94)
+ CONTENTION, ISSUE, MARK, MARKED, MEMORIES, MEMORY_BUSY, MEMORY_LOOKED, ASKED_COUNT, B_ASKED, B_MIX, BANKED, BANKED_COUNT,
+ BANKED_ROOM, BANKED_WIDTH, B_BANKED, HELD_KIND, HELD_WHO, MIXED) = range(101)
 HEAD = MIXED + 6
 """Of ``UNTIL`` on: the wait that is being explained, how it is written down, and the numbers of the causes it may have.
 ``MEMORIES``: whether there are some whose channels are simulated, ``MEMORY_BUSY``: whether something is under way there,
 ``MEMORY_LOOKED``: whether what comes out of them before the next event is known; ``MIXED``: of six causes that waits for channels
-are shared out to, the first. ``MARK``: the step of the first array from which on the run is to come back; ``MARKED``: the one it
-has begun, plus 1.
+are shared out to, the first. ``BANKED``: whether there are memories whose banks are simulated; what touches them is noted, and
+what may end because of them (``HELD_KIND``, ``HELD_WHO``) is held until they are asked. ``MARK``: the step of the first array
+from which on the run is to come back; ``MARKED``: the one it has begun, plus 1.
 """
 
 NO_MARK = 1 << 62
@@ -36,7 +37,7 @@ an array's end. ``PLACE`` is which (a station in claims, -1 for none), ``ROUND``
 """
 
 RAN, WANTS_STAYS, WANTS_BLOCKS, WANTS_RESIDENCIES, WANTS_LEGS, WANTS_AHEADS, WANTS_RUNS, WANTS_ROWS, WANTS_LOG, WANTS_CULPRITS, \
-    STUCK, UNEXPLAINED, WAITED_FOR_NOTHING, TOO_MUCH_AT_ONCE, WANTS_MARK, WANTS_MEMORY = range(16)
+    STUCK, UNEXPLAINED, WAITED_FOR_NOTHING, TOO_MUCH_AT_ONCE, WANTS_MARK, WANTS_MEMORY, WANTS_BANKS = range(17)
 """Why a call came back: the run is over, something has to be supplied or made room for, or a law is broken."""
 
 # -- what the network is made of --------------------------------------------------------------------------------------
@@ -51,12 +52,12 @@ WAYS = 6
 ``S_ROUND``: its residencies are found by their number in a ring of a power of two of places, this and one.
 """
 
-H_RESOURCE, H_LATENCY, H_LATENCY_CAUSE, H_SETUP, H_NAME, H_MEMORY, HOP_WIDTH = range(7)
+H_RESOURCE, H_LATENCY, H_LATENCY_CAUSE, H_SETUP, H_NAME, H_MEMORY, H_BANKED, H_BANKED_ENTRY, HOP_WIDTH = range(9)
 R_FREE, R_COUNT, R_LANE, R_CAUSE, RESOURCE_WIDTH = range(5)
 RECENT_START, RECENT_END, RECENT_LABEL, RECENT_UNIT, RECENT_WIDTH = range(5)
 
 (A_LATENCY, A_FREE, A_RUNNING, A_FIRST_START, A_BLOCKS, A_BLOCK, A_BLOCK_COUNT, A_ENDED, A_FEEDS, A_READS, A_WRITES, A_PORTED,
- A_DONE, A_HELD, A_STARTING, ARRAY_WIDTH) = range(16)
+ A_DONE, A_HELD, A_STARTING, A_LEFT, ARRAY_WIDTH) = range(17)
 
 W_HOLD, W_MACS, WORK_HEAD = range(3)
 """A kind of work; after it, per tensor, the ticks that its reads book and those that its writes do (-1: none)."""
@@ -74,8 +75,8 @@ every way."""
 (N_STATION, N_SEQ, N_SOURCE, N_SINK, N_OUTLIVES, N_OUTLIVED, N_CLAIMED, N_WHY, N_WHO, N_PENDING, N_READERS, N_READY, N_RELEASED,
  N_SLOT_FREE, N_DRAINED, N_FILL, N_DRAIN, N_FREED_BY, N_FREED_WHO, N_FREED_END, N_BEFORE, N_ARRIVED, N_FOLLOWED, N_REFERENCES,
  N_OWING, N_STRANDED, N_IS_DRAINING, N_NEXT_DRAINING, N_BEFORE_DRAINING, N_NEXT_MEMBER, N_FIRST, N_LAST, N_FILL_LOAD,
- N_DRAIN_LOAD, N_TILE, N_FILL_GROUP, N_FILL_MEMBERS, N_DRAIN_GROUP, N_DRAIN_MEMBERS, N_HELD, N_PIECES_LEFT, N_LATEST,
- RESIDENCY_WIDTH) = range(43)
+ N_DRAIN_LOAD, N_TILE, N_FILL_GROUP, N_FILL_MEMBERS, N_DRAIN_GROUP, N_DRAIN_MEMBERS, N_HELD, N_PIECES_LEFT, N_LATEST, N_LOADED,
+ RESIDENCY_WIDTH) = range(44)
 
 START, SOURCE, SLOT, DRAIN = range(4)
 NOBODY, BY_RESIDENCY, BY_RUN = range(3)
@@ -107,6 +108,15 @@ EVENT_TIME, EVENT_ORDER, EVENT_KIND, EVENT_WHO, EVENT_WIDTH = range(5)
 NEXT_KIND, NEXT_WHO, NEXT_WIDTH = range(3)
 FILL_ARRIVES, LEG_ARRIVES, SLOT_FREES, DRAIN_ARRIVES, DRAIN_LEAVES, HOLD_ENDS, OUTPUT_ENDS, BLOCK_ENDS, PIECE_ASKS, \
     MEMORY_STARTS, MEMORY_ENTERED, MEMORY_ENDS = range(12)
+
+BANKED_BLOCK = -1
+(M_PLACE, M_CYCLE, M_STATION, M_LOAD, M_STEP, M_SEQ, M_BEGIN, M_TICKS, M_OUTWARD, M_PIECE, M_PIECES, M_RESIDENCY,
+ MOVED_WIDTH) = range(13)
+"""A note of a transfer at a memory whose banks are simulated (``machine.banks.Moved``); the residency is one of registers that it
+fills, else -1.
+"""
+(O_PLACE, O_CYCLE, O_ARRAY, O_STEP, O_KIND, O_HOLD, O_RUN, BLOCK_NOTE_HEAD) = range(8)
+"""A note of a block that begins beside such banks: ``BANKED_BLOCK`` in the place's stead, and the residencies of its operands."""
 
 ROW_LANE, ROW_START, ROW_END, ROW_STATE, ROW_LABEL, ROW_WIDTH = range(6)
 LOG_CYCLE, LOG_WHAT, LOG_STATION, LOG_SEQ, LOG_WIDTH = range(5)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels.event_arrays import close_array, hold_ends, output_ends, try_start
+from accelsim.kernels.event_banks import is_held
 from accelsim.kernels.event_channels import channels_end, channels_entered, channels_start
 from accelsim.kernels.event_claims import claim
 from accelsim.kernels.event_happenings import at, take_event
@@ -24,6 +25,9 @@ from accelsim.kernels.event_layout import (
     B_REQUEST,
     B_START,
     B_STATION,
+    BANKED,
+    BANKED_COUNT,
+    BANKED_ROOM,
     BLOCK_ENDS,
     CALLS,
     CLAIM_COUNT,
@@ -44,6 +48,8 @@ from accelsim.kernels.event_layout import (
     FREE_RESIDENCIES,
     FREE_RUNS,
     HEAP_COUNT,
+    HELD_KIND,
+    HELD_WHO,
     HOLD_ENDS,
     LEG_ARRIVES,
     LOG_COUNT,
@@ -92,6 +98,7 @@ from accelsim.kernels.event_layout import (
     STOPPED_AT,
     STUCK,
     WANTS_AHEADS,
+    WANTS_BANKS,
     WANTS_BLOCKS,
     WANTS_CULPRITS,
     WANTS_LEGS,
@@ -154,6 +161,8 @@ def room(s: Ints) -> int:
         return WANTS_AHEADS
     if 2 * (s[CULPRIT_COUNT] + MOST_CULPRITS_AT_ONCE) > s[CULPRIT_ROOM]:
         return WANTS_CULPRITS
+    if s[BANKED] and s[BANKED_COUNT] + 8 * s[RESIDENCIES] > s[BANKED_ROOM]:
+        return WANTS_BANKS
     if s[LOG_ROOM] and s[LOG_COUNT] + 8 * s[RESIDENCIES] > s[LOG_ROOM]:
         return WANTS_LOG
     return 0
@@ -177,6 +186,14 @@ def stuck(s: Ints) -> int:
 def post(state: Ints, cycle: int, kind: int, who: int) -> int:
     """Let something happen at a cycle, from outside. ``state``: as of ``run``."""
     return at(flat(state), cycle, kind, who)
+
+
+@kernel(INT(WRITE_1))
+def let_happen(state: Ints) -> int:
+    """What was held happens. ``state``: as of ``run``."""
+    s = flat(state)
+    kind, s[HELD_KIND] = s[HELD_KIND], NEVER
+    return int(happen(s, kind, s[HELD_WHO]))
 
 
 @kernel(INT(WRITE_1))
@@ -212,6 +229,9 @@ def run(state: Ints) -> int:
                 if s[e + EVENT_TIME] > s[NOW]:
                     s[MEMORY_LOOKED] = 0
                 s[NOW] = s[e + EVENT_TIME]
+                if is_held(s, s[e + EVENT_KIND], s[e + EVENT_WHO]):
+                    s[HELD_KIND], s[HELD_WHO] = s[e + EVENT_KIND], s[e + EVENT_WHO]
+                    return WANTS_BANKS
                 happen(s, s[e + EVENT_KIND], s[e + EVENT_WHO])
         elif phase == PHASE_CLAIMS:
             # stations whose turn it is, until one has claimed

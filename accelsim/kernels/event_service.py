@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels.event_arrivals import ask_channels
+from accelsim.kernels.event_banks import note_words
 from accelsim.kernels.event_happenings import add_row, at
 from accelsim.kernels.event_layout import (
     B_HOP,
     B_LIST,
     B_RESOURCE,
     B_TABLE,
+    H_BANKED,
     H_MEMORY,
     H_RESOURCE,
     HOP_WIDTH,
@@ -57,6 +59,8 @@ def serve(s: Ints, leg: int) -> int:
     note_booking(s, resource, begins, ends, s[g + L_LABEL], s[g + L_UNIT])
     add_row(s, s[resource + R_LANE], start, end, 0, s[g + L_LABEL])
     book(s, g, hop, now, begins, ends, ahead)
+    if s[hop + H_BANKED] >= 0:
+        note_words(s, leg, hop, begins)
     let_ask(s, leg, g, ends)
     return go_on(s, leg)
 

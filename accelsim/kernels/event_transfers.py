@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels.event_arrivals import arrives, asks_still, await_end, drains
+from accelsim.kernels.event_banks import note_words
 from accelsim.kernels.event_happenings import at
 from accelsim.kernels.event_layout import (
     B_GROUP,
@@ -32,6 +33,7 @@ from accelsim.kernels.event_layout import (
     G_TAIL,
     G_TENSOR,
     GROUP_WIDTH,
+    H_BANKED,
     H_RESOURCE,
     HOP_WIDTH,
     JOINS,
@@ -174,6 +176,8 @@ def pass_freely(s: Ints, leg: int) -> int:
                 at(s, reaches, LEG_ARRIVES, leg)
             return 0
         book(s, g, hop, reaches, reaches, reaches, NEVER)
+        if s[hop + H_BANKED] >= 0:
+            note_words(s, leg, hop, reaches)
     return 1
 
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from accelsim.errors import SimulatorBug
 from accelsim.kernels import event_layout as at
 from accelsim.kernels.codes import put_code
-from accelsim.kernels.event_loop import post, run
+from accelsim.kernels.event_loop import let_happen, post, run
+from accelsim.machine.banks import Banks, Moved
 from accelsim.machine.channels import Channels
 from accelsim.machine.compiled_layout import POOLS, Names, laid_out
 from accelsim.machine.fast_forward import FastForward, Jump
@@ -54,6 +55,9 @@ class CompiledMachine:
         self._supply = Supply(network, schedule, self._s)
         self._forward = forward
         self._channels: Channels[int] | None = Channels(network, schedule, recorder) if network.memories else None
+        self._banks = Banks(network, schedule, recorder) if network.banked else None
+        self._begun: dict[int, tuple[int, int]] = {}
+        self._loaded: dict[int, tuple[int, int, int]] = {}
         self._log: RowLog | None = None
         if forward is not None:
             self._log = recorder.keep_log()
@@ -105,6 +109,8 @@ class CompiledMachine:
                 self._take_rows()
             elif wanted == at.WANTS_MEMORY:
                 self._look_at_memories()
+            elif wanted == at.WANTS_BANKS:
+                self._look_at_banks()
             elif wanted == at.WANTS_LOG:
                 self._tell()
             elif wanted == at.WANTS_CULPRITS:
@@ -120,6 +126,8 @@ class CompiledMachine:
         self._take_rows()
         if self._channels is not None:
             self._channels.finish()
+        if self._banks is not None:
+            self._banks.finish()
         if self._observer is not None:
             self._tell()
         lost = [f"{spec.level} {self.network.tensors[spec.tensor]}: {under_way:,} B" for number, spec in enumerate(
@@ -159,6 +167,71 @@ class CompiledMachine:
         channels.ask(int(s.data[at.NOW]), leg, int(hop[at.H_MEMORY]), station, int(s.of(at.B_TABLE)[load + at.T_NUMBER]),
                      int(residency[at.N_TILE]), int(residency[at.N_HELD]), write=write,
                      tells=write or (record[at.L_SERVED] < 0 and piece + 1 < pieces), piece=piece, pieces=pieces)
+
+    # -- memories whose banks are simulated ---------------------------------------------------------------------
+
+    def _look_at_banks(self) -> None:
+        """Tell the banks what has been noted; and let what is held happen, or look at it again when it first may."""
+        head, banks = self._s.data, self._banks
+        assert banks is not None
+        for note in self._s.table(at.B_BANKED, int(head[at.BANKED_WIDTH]))[:int(head[at.BANKED_COUNT])].tolist():
+            self._note(banks, note)
+        head[at.BANKED_COUNT] = 0
+        needed = 16 * int(head[at.RESIDENCIES]) + 4096
+        if needed > head[at.BANKED_ROOM]:
+            self._s.enlarge({at.B_BANKED: needed * int(head[at.BANKED_WIDTH])})
+            head = self._s.data
+            head[at.BANKED_ROOM] = needed
+        kind, who, now = int(head[at.HELD_KIND]), int(head[at.HELD_WHO]), int(head[at.NOW])
+        if kind == at.NEVER:
+            return
+        cycle = self._loads(banks, who, now) if kind == at.FILL_ARRIVES else self._ends(banks, kind, who, now)
+        if cycle > now:
+            head[at.HELD_KIND] = at.NEVER
+            post(head, cycle, kind, who)
+        else:
+            let_happen(head)
+
+    def _note(self, banks: Banks, note: list[int]) -> None:
+        if note[at.O_PLACE] == at.BANKED_BLOCK:
+            array, hold, latency = note[at.O_ARRAY], note[at.O_HOLD], self.network.arrays[note[at.O_ARRAY]].latency_cycles
+            seqs = note[at.BLOCK_NOTE_HEAD:at.BLOCK_NOTE_HEAD + len(self.network.tensors)]
+            own = banks.begin(array, note[at.O_CYCLE], note[at.O_STEP], seqs, note[at.O_KIND],
+                              [hold, hold + latency] if latency else [hold])
+            self._begun[note[at.O_RUN]] = own, hold
+            return
+        begin = note[at.M_BEGIN]
+        first = banks.move(Moved(note[at.M_CYCLE], note[at.M_PLACE], note[at.M_STATION], note[at.M_LOAD], note[at.M_STEP],
+                                 note[at.M_SEQ], begin, note[at.M_TICKS], bool(note[at.M_OUTWARD]), note[at.M_PIECE],
+                                 note[at.M_PIECES]))
+        if first is not None:
+            self._loaded[note[at.M_RESIDENCY]] = self.network.banked[note[at.M_PLACE]].array, first, begin
+
+    def _loads(self, banks: Banks, residency: int, now: int) -> int:
+        """The present cycle where registers are filled, in the array's own time; else the first in which they may be."""
+        array, own, begin = self._loaded[residency]
+        cycle = banks.reached(array, now, own + now - begin)
+        self._loaded[residency] = array, own, begin + cycle - now
+        return cycle
+
+    def _ends(self, banks: Banks, kind: int, number: int, now: int) -> int:
+        """The same of a block, or of its last results."""
+        head = self._s.data
+        record = self._s.table(at.B_RUN, int(head[at.RUN_WIDTH]))[number]
+        array = int(record[at.RUN_ARRAY])
+        own, hold = self._begun[number]
+        row, latency = self._supply.array(array), self.network.arrays[array].latency_cycles
+        if kind == at.OUTPUT_ENDS:
+            cycle = banks.reached(array, now, own + hold + latency)
+            row[at.A_LEFT] = cycle
+            head[at.FINISHED] = max(int(head[at.FINISHED]), cycle)
+            return cycle
+        cycle = banks.reached(array, now, own + hold)
+        record[at.RUN_END] = row[at.A_FREE] = cycle
+        head[at.FINISHED] = max(int(head[at.FINISHED]), cycle + latency)
+        if cycle == now:
+            banks.over(array, cycle, hold)
+        return cycle
 
     # -- fast-forward -------------------------------------------------------------------------------------------
 

@@ -88,6 +88,7 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
     residencies, runs = stations + SPARE * (1 + buffers), 1 + SPARE * arrays
     legs, aheads = 8 * residencies + 64, depth * (1 + SPARE)
     channels = len(network.memories) > 0
+    noted = max(at.MOVED_WIDTH, at.BLOCK_NOTE_HEAD + tensors)
     events = (4 if channels else 2) * (residencies + legs + runs)
     # a wait is told in stretches: those who were ahead at each hop on the way from the home
     spare_rows = 4096 + 4 * longest * len(network.tensors) * depth
@@ -102,6 +103,7 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
         at.B_RESIDENCY: residencies * at.RESIDENCY_WIDTH, at.B_LEG: legs * widths[at.LEG_WIDTH],
         at.B_AHEAD: aheads * at.AHEAD_WIDTH, at.B_GROUP: residencies * at.GROUP_WIDTH,
         at.B_RUN: runs * widths[at.RUN_WIDTH], at.B_HEAP: events * at.EVENT_WIDTH, at.B_NEXT: events * at.NEXT_WIDTH,
+        at.B_BANKED: (16 * residencies + 4096) * noted if network.banked else 0,
         at.B_ASKED: legs if channels else 0, at.B_MIX: legs * at.MIX_WIDTH if channels else 0,
         at.B_REQUEST: legs, at.B_CLAIM: stations, at.B_START: arrays, at.B_ROW: 2 * spare_rows * at.ROW_WIDTH,
         at.B_CULPRIT: 4 * at.MOST_CULPRITS_AT_ONCE * at.CULPRIT_WIDTH,
@@ -122,9 +124,11 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
         head[place] = CAUSES.index(cause)
     head[at.MIXED:at.MIXED + 6] = [CAUSES.index(cause) for cause in (StallCause.DRAM_LATENCY, *MIXED)]
     head[at.MEMORIES] = channels
+    head[at.BANKED], head[at.BANKED_WIDTH], head[at.HELD_KIND] = len(network.banked) > 0, noted, at.NEVER
+    head[at.BANKED_ROOM] = s.lengths[at.B_BANKED] // noted
     s.of(at.B_HOP)[:] = [number for hop in hops for number in (
         hop.resource, hop.latency_cycles, CAUSES.index(hop.latency_cause), hop.setup_cycles, names.number(hop.name),
-        hop.memory)]
+        hop.memory, hop.banked, network.banked[hop.banked].entry if hop.banked >= 0 else at.NEVER)]
     s.table(at.B_RESOURCE, at.RESOURCE_WIDTH)[:] = [
         (0, 0, arrays + i, CAUSES.index(resource.cause)) for i, resource in enumerate(network.resources)] or 0
     s.table(at.B_CULPRIT, at.CULPRIT_WIDTH)[:, at.CULPRIT_KEY] = at.NEVER

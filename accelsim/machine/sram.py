@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from accelsim.kernels import sram_layout as at
 from accelsim.kernels.sram_replay import replay as replay_kernel
-from accelsim.spec.sram import Arbitration, Banks
+from accelsim.spec.banks import Arbitration, Banks
 from accelsim.spec.sramtrace import Accesses
 
 Ints = NDArray[np.int64]

@@ -144,13 +144,13 @@ class Residency:
     blame follows them. ``before``: the residency before it, until this one is ready. ``sink``: the parent's residency at its
     last step; ``outlives``: that is a later one than its source, which it lets go of when it is ready; ``outlived``: how many
     of those that did so may still be explained by what it has behind it. ``pieces_left``, ``latest``: of what moves, the pieces
-    that are not known to arrive yet, and when the last of the others do. ``loaded``: of registers that are filled from simulated
-    banks, the array's own time of the first word, and the cycle that it was booked for.
+    that are not known to arrive yet, and when the last of the others do. ``loaded``: of registers filled from simulated banks,
+    the array's own time of the first word, and the cycle that it was booked for.
     """
 
     __slots__ = ("arrived", "before", "claimed", "drain", "drained", "fill", "followed", "freed_why", "latest", "loaded",
-                 "outlived", "outlives", "pending", "pieces_left", "readers", "ready", "released", "row", "seq", "sink", "slot_free",
-                 "source", "station", "why")
+                 "outlived", "outlives", "pending", "pieces_left", "readers", "ready", "released", "row", "seq", "sink",
+                 "slot_free", "source", "station", "why")
 
     def __init__(self, station: StationState, row: list[int], seq: int, source: Residency | None, claimed: int, why: Why,
                  pending: int, sink: int) -> None:

@@ -20,11 +20,11 @@ from accelsim.plan.images import AxisImage, TensorImage, image
 from accelsim.plan.passes import reduction_lines
 from accelsim.plan.placing import Placing
 from accelsim.plan.units import Unit
+from accelsim.spec.banks import Banks, LayoutKind
 from accelsim.spec.case import Case
 from accelsim.spec.chip import ArrayModel, Memory
 from accelsim.spec.nest import NestLoop
 from accelsim.spec.operator import Axis, Role, Tensor
-from accelsim.spec.sram import Banks, LayoutKind
 from accelsim.timeline import TICKS
 
 Ints = NDArray[np.int64]

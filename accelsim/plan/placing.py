@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.spec.sram import Banks, Layout, LayoutKind
+from accelsim.spec.banks import Banks, Layout, LayoutKind
 
 Ints = NDArray[np.int64]
 

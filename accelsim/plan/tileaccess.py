@@ -20,10 +20,11 @@ from accelsim.plan.demands import Asker, Demand, served
 from accelsim.plan.edges import Tile
 from accelsim.plan.passes import count, fresh, passes, positions, together
 from accelsim.plan.placing import Placing
+from accelsim.spec.banks import Arbitration, Banks, Layout
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access, Memory
 from accelsim.spec.operator import Role, Tensor
-from accelsim.spec.sram import Arbitration, Banks, Edge, Layout
+from accelsim.spec.sram import Edge
 from accelsim.spec.sramtrace import Accesses, in_order
 
 Ints = NDArray[np.int64]

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from accelsim.errors import DoesNotFit, Fault, SpecError, nearest
+from accelsim.spec.banks import LayoutKind
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access, ArrayModel, Chip
 from accelsim.spec.flattened import flattened_problems
 from accelsim.spec.mapping import Loop, Mapping, MappingLevel
 from accelsim.spec.nest import build_nest
 from accelsim.spec.operator import Operator, Role
-from accelsim.spec.sram import LayoutKind
 from accelsim.units import human_bytes
 
 Path = tuple[str | int | tuple[str, ...], ...]

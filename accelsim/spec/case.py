@@ -8,11 +8,11 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil, prod
 
+from accelsim.spec.banks import Layout, LayoutKind
 from accelsim.spec.chip import Chip, Memory
 from accelsim.spec.mapping import Mapping
 from accelsim.spec.nest import Nest, NestLoop
 from accelsim.spec.operator import Operator, Role, Tensor
-from accelsim.spec.sram import Layout, LayoutKind
 from accelsim.spec.tiles import largest_tile
 from accelsim.units import DType
 

@@ -11,9 +11,9 @@ from enum import Enum
 from fractions import Fraction
 from math import prod
 
+from accelsim.spec.banks import Banks
 from accelsim.spec.dram import Dram
 from accelsim.spec.operator import Role, Tensor
-from accelsim.spec.sram import Banks
 from accelsim.units import DType
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from accelsim.errors import nearest
+from accelsim.spec.banks import MOST_BANKS, Banks, grain_words, interleaved_bytes, parse_ports
 from accelsim.spec.chip import (
     ROLES,
     Access,
@@ -24,7 +25,6 @@ from accelsim.spec.chip import (
 )
 from accelsim.spec.dram import Dram
 from accelsim.spec.quantities import Bytes, Capacity, Clock, Latency, RateLimit
-from accelsim.spec.sram import MOST_BANKS, Banks, grain_words, interleaved_bytes, parse_ports
 from accelsim.units import DTYPES, Duration, Rate, human_bytes
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_\-]*$", max_length=64)]

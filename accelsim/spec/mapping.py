@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from accelsim.spec.banks import Layout
 from accelsim.spec.operator import Operator
-from accelsim.spec.sram import Layout
 
 REST = "*"
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from accelsim.spec.banks import Layout, parse_layout
 from accelsim.spec.mapping import REST, Loop, Mapping, MappingLevel
-from accelsim.spec.sram import Layout, parse_layout
 
 
 def _read_loop(value: Any) -> Loop:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from accelsim.kernels.sram_addresses import touched
 from accelsim.machine.sram import BankReplay, replay
 from accelsim.plan.placing import Placing
-from accelsim.spec.sram import Arbitration, Banks, Layout, LayoutKind, Ports, parse_layout, parse_ports
+from accelsim.spec.banks import Arbitration, Banks, Layout, LayoutKind, Ports, parse_layout, parse_ports
 from accelsim.spec.sramtrace import Accesses
 
 from ..sram_brute import Access, replayed

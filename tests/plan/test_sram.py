@@ -23,11 +23,12 @@ from accelsim.plan.edges import Tile
 from accelsim.plan.linetrace import beyond, line_trace
 from accelsim.plan.passes import passes, positions, together
 from accelsim.plan.tileaccess import tile_access
+from accelsim.spec.banks import Arbitration, Banks, Layout, LayoutKind, Ports, parse_layout, parse_ports
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Memory
 from accelsim.spec.operator import Role, Tensor
 from accelsim.spec.read import read
-from accelsim.spec.sram import Arbitration, Banks, Edge, Layout, LayoutKind, Ports, parse_layout, parse_ports
+from accelsim.spec.sram import Edge
 from accelsim.spec.sramtrace import Accesses
 
 from ..helpers import chip, entry, gemm, level, make, operator, run, systolic

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from accelsim.errors import SpecError
+from accelsim.spec.banks import Arbitration, Layout, LayoutKind, Ports, parse_layout, parse_ports
 from accelsim.spec.cache import Cache, CacheWords, read_cache
 from accelsim.spec.chip import Memory
 from accelsim.spec.read import read_chip
-from accelsim.spec.sram import Arbitration, BankWords, Layout, LayoutKind, Ports, parse_layout, parse_ports, read_banks
+from accelsim.spec.sram import BankWords, read_banks
 
 
 def memory(name: str = "SPAD") -> Memory:

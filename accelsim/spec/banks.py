@@ -1,0 +1,140 @@
+"""Banks of an SRAM: their words and ports, how tiles are laid out over them, and who goes first."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from accelsim.errors import nearest
+from accelsim.units import format_bytes, parse_bytes
+
+MOST_BANKS = 1 << 16
+_MOST_PORTS = 64
+_LARGEST_BYTES = 1 << 40
+
+
+class LayoutKind(Enum):
+    """How the elements of a tile lie in the words of a memory. Row: the last axis is contiguous; column: the first is. The others
+    see rows along the last axis, one for each index of all the others.
+    """
+
+    ROW = "row"
+    COLUMN = "column"
+    BLOCKED = "blocked"
+    PADDED = "padded"
+    SWIZZLED = "swizzled"
+
+
+class Arbitration(Enum):
+    """Who is served first where the array and the DMA want one bank."""
+
+    ARRAY_FIRST = "array-first"
+    DMA_FIRST = "dma-first"
+    ROUND_ROBIN = "round-robin"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A layout. ``block``: rows and columns of a block. ``pad_words``: words left free after each row."""
+
+    kind: LayoutKind
+    block: tuple[int, int] = (1, 1)
+    pad_words: int = 0
+
+    def __str__(self) -> str:
+        rest = {LayoutKind.BLOCKED: f":{self.block[0]}x{self.block[1]}", LayoutKind.PADDED: f":{self.pad_words}"}
+        return self.kind.value + rest.get(self.kind, "")
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Ports of one bank: for reads, for writes, or (``both``) for either; then there are no others."""
+
+    reads: int = 0
+    writes: int = 0
+    both: int = 0
+
+    def __str__(self) -> str:
+        if self.both:
+            return f"{self.both}RW"
+        return f"{self.reads}R" + (f"{self.writes}W" if self.writes else "")
+
+    @property
+    def count(self) -> int:
+        """All ports of a bank."""
+        return self.reads + self.writes + self.both
+
+
+@dataclass(frozen=True)
+class Banks:
+    """``count`` banks of words of ``width_bytes``: word w of the memory is in bank (w // ``grain_words``) mod ``count``."""
+
+    count: int
+    width_bytes: int
+    ports: Ports
+    grain_words: int = 1
+    arbitration: Arbitration = Arbitration.ARRAY_FIRST
+
+
+def parse_ports(text: str) -> Ports:
+    """``1RW``, ``2RW``, ``1R1W``, ``2R1W``, ``2R``. ValueError where it is none of these."""
+    found = re.fullmatch(r"(?:([0-9]{1,2})RW|([0-9]{1,2})R(?:([0-9]{1,2})W)?)", text.strip().upper())
+    ports = None if found is None else Ports(int(found[2] or 0), int(found[3] or 0), int(found[1] or 0))
+    if ports is None or not 1 <= ports.count <= _MOST_PORTS or (not ports.both and not ports.reads):
+        raise ValueError(f"'{text[:40]}' are no ports of a bank; allowed: nRW (each serves either), or nR and nRmW (reads and "
+                         "writes apart), such as 1RW, 2RW, 1R1W, 2R1W")
+    return ports
+
+
+def parse_layout(text: str) -> Layout:
+    """``row``, ``column``, ``blocked:8x8``, ``padded:1``, ``swizzled``. ValueError where it is none of these."""
+    name, _, rest = text.strip().partition(":")
+    kinds = {kind.value: kind for kind in LayoutKind}
+    kind = kinds.get(name)
+    if kind is LayoutKind.BLOCKED and (found := re.fullmatch(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})", rest)):
+        return Layout(kind, (int(found[1]), int(found[2])))
+    if kind is LayoutKind.PADDED and re.fullmatch("[1-9][0-9]{0,5}", rest):
+        return Layout(kind, pad_words=int(rest))
+    if kind is not None and kind not in {LayoutKind.BLOCKED, LayoutKind.PADDED} and not rest:
+        return Layout(kind)
+    hint = nearest(name, list(kinds))
+    raise ValueError(f"'{text[:40]}' is no layout; allowed: row, column, blocked:ROWSxCOLUMNS, padded:WORDS, swizzled"
+                     + (f"; did you mean '{hint}'?" if hint and hint != name else ""))
+
+
+def bytes_of(text: str) -> int:
+    """Bytes, as many as make sense. ValueError where they are none."""
+    size = parse_bytes(text)
+    if size > _LARGEST_BYTES:
+        raise ValueError(f"'{text[:40]}' is too large")
+    return size
+
+
+def interleaved_bytes(text: str) -> int:
+    """Bytes that lie in one bank before the next follows; 0 for one word, -1 for all of it. ValueError where it is neither."""
+    word = text.strip()
+    if word in {"word", "bank"}:
+        return 0 if word == "word" else -1
+    try:
+        return bytes_of(word)
+    except ValueError as error:
+        raise ValueError(f"{error}; or 'word', or 'bank' for one bank behind the other") from None
+
+
+def grain_words(text: str, count: int, width: int, capacity: int | None) -> int:
+    """Words that lie in one bank before the next follows: ``word``, ``bank`` (all of a bank's), or a size. ValueError where that
+    makes no banks.
+    """
+    size = interleaved_bytes(text)
+    if size == 0:
+        return 1
+    if size < 0:
+        if capacity is None:
+            raise ValueError("bank: the memory is unlimited; give the size of a block")
+        if capacity % (count * width):
+            raise ValueError(f"bank: {format_bytes(capacity)} are not {count} equal banks of words of {width} B")
+        return capacity // count // width
+    if size % width:
+        raise ValueError(f"{text.strip()} is not a whole number of words of {width} B")
+    return size // width
