@@ -59,7 +59,6 @@ from accelsim.kernels.event_layout import (
     O_STEP,
     OUTPUT_ENDS,
     RESIDENCY_WIDTH,
-    S_ARRAY_COUNT,
     S_ENTRY,
     STATION_WIDTH,
     T_NUMBER,
@@ -82,7 +81,7 @@ def note_words(s: Ints, leg: int, hop: int, begin: int) -> int:
     seq, registers = s[n + N_SEQ], NEVER
     if s[st + S_ENTRY] != s[hop + H_BANKED_ENTRY]:
         seq = s[n + N_SINK] if outward else s[s[B_RESIDENCY] + s[n + N_SOURCE] * RESIDENCY_WIDTH + N_SEQ]
-        if not outward and s[st + S_ARRAY_COUNT] > 0:
+        if not outward and s[st + S_ENTRY] == s[BANKED]:
             registers = r
             s[n + N_LOADED] = 1
     slowest = 0

@@ -24,9 +24,9 @@ HEAD = MIXED + 6
 """Of ``UNTIL`` on: the wait that is being explained, how it is written down, and the numbers of the causes it may have.
 ``MEMORIES``: whether there are some whose channels are simulated, ``MEMORY_BUSY``: whether something is under way there,
 ``MEMORY_LOOKED``: whether what comes out of them before the next event is known; ``MIXED``: of six causes that waits for channels
-are shared out to, the first. ``BANKED``: whether there are memories whose banks are simulated; what touches them is noted, and
-what may end because of them (``HELD_KIND``, ``HELD_WHO``) is held until they are asked. ``MARK``: the step of the first array
-from which on the run is to come back; ``MARKED``: the one it has begun, plus 1.
+are shared out to, the first. ``BANKED``: the array's entry where there are memories whose banks are simulated, else 0; what
+touches them is noted, and what may end because of them (``HELD_KIND``, ``HELD_WHO``) is held until they are asked. ``MARK``: the
+step of the first array from which on the run is to come back; ``MARKED``: the one it has begun, plus 1.
 """
 
 NO_MARK = 1 << 62

@@ -124,7 +124,7 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
         head[place] = CAUSES.index(cause)
     head[at.MIXED:at.MIXED + 6] = [CAUSES.index(cause) for cause in (StallCause.DRAM_LATENCY, *MIXED)]
     head[at.MEMORIES] = channels
-    head[at.BANKED], head[at.BANKED_WIDTH], head[at.HELD_KIND] = len(network.banked) > 0, noted, at.NEVER
+    head[at.BANKED], head[at.BANKED_WIDTH], head[at.HELD_KIND] = network.array_entry if network.banked else 0, noted, at.NEVER
     head[at.BANKED_ROOM] = s.lengths[at.B_BANKED] // noted
     s.of(at.B_HOP)[:] = [number for hop in hops for number in (
         hop.resource, hop.latency_cycles, CAUSES.index(hop.latency_cause), hop.setup_cycles, names.number(hop.name),

@@ -131,6 +131,7 @@ class Network:
     array_lanes: tuple[Lane, ...]
     memories: tuple[Channels, ...] = ()
     banked: tuple[Banked, ...] = ()
+    array_entry: int = -1
 
     @property
     def depth(self) -> int:
@@ -185,7 +186,7 @@ class _Wiring:
                       for array in arrays)
         output = next(i for i, tensor in enumerate(tensors) if tensor.role is Role.OUTPUT)
         return Network(tuple(tensor.name for tensor in tensors), output, tuple(self.resources), tuple(stations), arrays,
-                       lanes, tuple(self.memories), tuple(self.banked_places))
+                       lanes, tuple(self.memories), tuple(self.banked_places), self.case.array_entry)
 
     def _station(self, entry: int, index: int, unit: int) -> Station:
         case = self.case
@@ -309,6 +310,9 @@ class _Wiring:
             entry = case.feeding(tensor.name)
             above = owner(own, self.units[entry])
             feeds.append(self.places[entry, index, above])
+            memory = case.memory(entry, tensor)
+            if memory is not None and (entry, memory) in self.fed:
+                self._banks(entry, above, memory)
             read = write = -1
             if entry < case.array_entry:
                 read = self._memory_resource(entry, above, *self._port(entry, Access.ARRAY_READ, tensor))

@@ -1,0 +1,37 @@
+"""Cases whose arrays are fed from memories with banks that are simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from accelsim.errors import DoesNotFit
+from accelsim.plan.banking import BankAccess, fed
+from accelsim.plan.units import units
+from accelsim.spec.banks import Banks, Layout
+from accelsim.spec.build import _bank_problems
+from accelsim.spec.case import Case
+
+
+def with_banks(case: Case, banks: Sequence[Banks], layouts: Mapping[str, Layout] | None = None) -> Case | None:
+    """The case with such banks, in turn, in each memory that feeds the array, and these layouts by tensor; None where it cannot
+    have them.
+    """
+    feeds = {entry for tensor in case.operator.tensors for entry in case.paths[tensor.name] if entry < case.array_entry}
+    made, number = [], 0
+    for entry, level in enumerate(case.chip.levels):
+        memories = []
+        for memory in level.memories:
+            memories.append(replace(memory, banked=banks[number % len(banks)]) if entry in feeds else memory)
+            number += 1
+        made.append(replace(level, memories=tuple(memories)))
+    chip = replace(case.chip, levels=tuple(made))
+    levels = tuple(replace(one, layouts=tuple((layouts or {}).items())) for one in case.mapping.levels)
+    found = replace(case, chip=chip, mapping=replace(case.mapping, levels=levels))
+    if not fed(found) or _bank_problems(found):
+        return None
+    try:
+        BankAccess(found, units(found, found.array_entry)[0])
+    except DoesNotFit:
+        return None
+    return found
