@@ -14,17 +14,16 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.errors import DoesNotFit, Fault, SimulatorBug
+from accelsim.errors import SimulatorBug
 from accelsim.plan.edges import Lanes, Tile, lanes
-from accelsim.plan.images import AxisImage, TensorImage, image
 from accelsim.plan.passes import reduction_lines
 from accelsim.plan.placing import Placing
 from accelsim.plan.units import Unit
-from accelsim.spec.banks import Banks, LayoutKind
+from accelsim.spec.banks import Banks
 from accelsim.spec.case import Case
 from accelsim.spec.chip import ArrayModel, Memory
 from accelsim.spec.nest import NestLoop
-from accelsim.spec.operator import Axis, Role, Tensor
+from accelsim.spec.operator import Role, Tensor
 from accelsim.timeline import TICKS
 
 Ints = NDArray[np.int64]
@@ -76,10 +75,7 @@ def _feed(case: Case, tensor: Tensor) -> int:
 
 
 class BankAccess:
-    """The accesses of one array unit and of what moves to and from the banked memories that feed it.
-
-    Raises DoesNotFit where layouts take more than a memory has.
-    """
+    """The accesses of one array unit and of what moves to and from the banked memories that feed it."""
 
     def __init__(self, case: Case, unit: Unit) -> None:
         self._case = case
@@ -98,25 +94,17 @@ class BankAccess:
     def _place(self, number: int, entry: int, memory: Memory, banks: Banks, bank: int) -> None:
         """The slots of a memory's tensors, one behind the other."""
         case, word = self._case, 0
-        told = []
         for tensor in case.operator.tensors:
             if entry not in case.paths[tensor.name] or case.memory(entry, tensor) is not memory:
                 continue
-            layout = case.layout(entry, tensor.name)
             bits, slots = case.held_type(entry, tensor).bits, case.slot_count(entry, tensor)
             home = entry == case.paths[tensor.name][0]
             words = -(-case.slot_bytes(entry, tensor) // banks.width_bytes)
-            if layout.kind not in {LayoutKind.ROW, LayoutKind.COLUMN}:
-                words = max(words, Placing(layout, banks, _most(case, entry, tensor, home=home), bits).size_words)
             stationary = case.feeding(tensor.name) == case.array_entry
             own = lanes(case, entry, tensor, stationary=stationary) if _feed(case, tensor) == entry else None
             self.held[entry, tensor.name] = Held(tensor, entry, number, banks, bank, word, words, slots, bits, home,
                                                  memory.accumulate, own)
-            told.append(f"{slots} x {tensor.name} {layout}")
             word += slots * words
-        if memory.capacity_bytes is not None and word * banks.width_bytes > memory.capacity_bytes:
-            raise DoesNotFit([Fault(memory.name, 0, 0, "", f"{', '.join(told)} take {word * banks.width_bytes:,} of "
-                                    f"{memory.capacity_bytes:,} B", "a layout that pads less, or smaller tiles")])
 
     # -- the array's own ----------------------------------------------------------------------------------------
 
@@ -278,18 +266,3 @@ def _merged(cycles: Ints, words: Ints, held: Held, seq: int, *, write: bool) -> 
 def in_order(accesses: Ints) -> Ints:
     """Accesses by their cycles."""
     return accesses[np.argsort(accesses[:, 0], kind="stable")]
-
-
-def _most(case: Case, entry: int, tensor: Tensor, *, home: bool) -> tuple[int, ...]:
-    """Most indices of a tile along each axis, wherever it lies."""
-    images = TensorImage(case, entry, tensor).axes
-    if home:
-        return tuple([axis.extent for axis in tensor.axes])
-    found = []
-    for one in images:
-        assert isinstance(one, AxisImage), "lists are held whole by registers alone"
-        form = one.axis.form
-        far = 1 + sum(coefficient * own.length for coefficient, own in zip(one.coefficients, one.ranges, strict=True))
-        free = image(Axis(type(form)(form.terms, 0), far), one.coefficients, [(0, own.length) for own in one.ranges])
-        found.append(min(one.axis.extent, free.count))
-    return tuple(found)

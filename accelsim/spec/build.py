@@ -300,7 +300,7 @@ def _layout_problems(case: Case, entry_of: list[int]) -> list[_Problem]:
 
 
 def _bank_problems(case: Case) -> list[_Problem]:
-    """Banks that are simulated serve one array, or arrays in step, and what the array writes."""
+    """Banks that are simulated serve one array, or arrays in step."""
     problems = []
     arrays = [loop for loop in case.nest.spatial_above(case.array_entry) if not case.lockstep(loop.entry + 1)]
     for tensor in case.operator.tensors:
@@ -314,10 +314,6 @@ def _bank_problems(case: Case) -> list[_Problem]:
             problems.append(_Problem(_at(case, entry, "spatial"), f"several arrays, not in lockstep, take {tensor.name} from "
                                      f"{memory.name}, whose banks are simulated for one",
                                      remedy=f"map to one of them, or take `bank_width` out of {memory.name}"))
-        ports = memory.banked.ports
-        if tensor.role is Role.OUTPUT and not ports.writes + ports.both:
-            problems.append(_Problem(_at(case, entry, "binding"), f"{tensor.name} is written to {memory.name}, whose banks "
-                                     f"have no port that writes ({ports})", remedy="give it bank_ports such as 1RW or 1R1W"))
     return problems
 
 

@@ -8,12 +8,12 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil, prod
 
-from accelsim.spec.banks import Layout, LayoutKind
+from accelsim.spec.banks import Banks, Laid, Layout, LayoutKind
 from accelsim.spec.chip import Chip, Memory
 from accelsim.spec.mapping import Mapping
 from accelsim.spec.nest import Nest, NestLoop
 from accelsim.spec.operator import Operator, Role, Tensor
-from accelsim.spec.tiles import largest_tile
+from accelsim.spec.tiles import largest_counts, largest_tile
 from accelsim.units import DType
 
 
@@ -90,9 +90,12 @@ class Case:
         return ceil(tensor.elements / shared)
 
     def slot_bytes(self, entry: int, tensor: Tensor) -> int:
-        """Bytes of one slot, in whole banks where the memory allots them so."""
+        """Bytes of one slot: as it is laid out over banks that are simulated, in whole banks where the memory allots them so."""
         size = ceil(self.tile_elements(entry, tensor) * self.held_type(entry, tensor).bits / 8)
         memory = self.memory(entry, tensor)
+        if memory is not None and memory.banked is not None:
+            width = memory.banked.width_bytes
+            size = max(-(-size // width), self._laid(entry, tensor, memory.banked)) * width
         if memory is None or memory.banks is None or memory.capacity_bytes is None:
             return size
         bank = max(1, memory.capacity_bytes // memory.banks)
@@ -102,6 +105,17 @@ class Case:
         """How the tiles of a tensor lie over the words of its memory at an entry."""
         own = next((level for level in self.mapping.levels if level.level == self.chip.names[entry]), None)
         return dict(own.layouts if own is not None else ()).get(tensor, Layout(LayoutKind.ROW))
+
+    def _laid(self, entry: int, tensor: Tensor, banks: Banks) -> int:
+        """Words that the largest tile takes in its layout; all of the tensor at its home."""
+        if entry == self.paths[tensor.name][0]:
+            counts = tuple([axis.extent for axis in tensor.axes])
+        else:
+            counts = largest_counts(self.nest, entry, tensor, self.operator.dims)
+        layout = self.layout(entry, tensor.name)
+        # close, elements are counted as ever: of a home that is shared, each instance has its part
+        return 0 if layout.kind in {LayoutKind.ROW, LayoutKind.COLUMN} else Laid(
+            layout, banks, counts, self.held_type(entry, tensor).bits).size_words
 
     def slot_count(self, entry: int, tensor: Tensor) -> int:
         """Slots of the tensor at an entry: one at its home, which holds all of it."""

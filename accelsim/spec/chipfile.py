@@ -282,6 +282,10 @@ def _bank_problems(path: tuple[str | int, ...], memory: LevelFile | MemoryFile) 
         problems.append(((*path, "banks"), f"{memory.banks:,} banks to simulate; allowed: 1 to {MOST_BANKS:,}", ""))
     if memory.kind == "dram":
         problems.append(((*path, "bank_width"), "banks of words are for kind: sram; a DRAM's are in its `timing`", ""))
+    ports = parse_ports(memory.bank_ports or "1RW")
+    if not ports.both and not (ports.reads and ports.writes):
+        problems.append(((*path, "bank_ports"), f"{ports} leaves nothing to {'read' if ports.writes else 'write'} with, and "
+                         "tiles come and go", "1RW, 1R1W and so on"))
     if memory.banks is not None and isinstance(memory.capacity, int):
         try:
             grain_words(memory.interleave or "word", memory.banks, memory.bank_width, memory.capacity)

@@ -124,8 +124,10 @@ def largest_tile(nest: Nest, entry: int, tensor: Tensor, extents: Mapping[str, i
             and flattened_box(tuple(member.count for member in line.members), nest.tiles[entry][number]) is None}
     cut = {dim for number in runs for dim in nest.lines[number].dims}
     lengths = {dim: dim_tile(nest, entry, dim, extents[dim]) for dim in tensor.dims - cut}
-    elements = prod(runs.values())
-    for axis in tensor.axes:
-        if not set(axis.dims) & cut:
-            elements *= largest_image(axis, lengths, extents)
-    return elements
+    return prod(runs.values()) * prod(largest_image(axis, lengths, extents) for axis in tensor.axes if not set(axis.dims) & cut)
+
+
+def largest_counts(nest: Nest, entry: int, tensor: Tensor, extents: Mapping[str, int]) -> tuple[int, ...]:
+    """Most indices that a tile of the tensor has along each axis at an entry where lists are cut into boxes."""
+    lengths = {dim: dim_tile(nest, entry, dim, extents[dim]) for dim in tensor.dims}
+    return tuple([largest_image(axis, lengths, extents) for axis in tensor.axes])

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from accelsim.errors import DoesNotFit
-from accelsim.plan.banking import BankAccess, fed
-from accelsim.plan.units import units
+from accelsim.plan.banking import fed
 from accelsim.spec.banks import Banks, Layout
-from accelsim.spec.build import _bank_problems
+from accelsim.spec.build import _bank_problems, _capacity_problems
 from accelsim.spec.case import Case
 
 
@@ -28,10 +26,4 @@ def with_banks(case: Case, banks: Sequence[Banks], layouts: Mapping[str, Layout]
     chip = replace(case.chip, levels=tuple(made))
     levels = tuple(replace(one, layouts=tuple((layouts or {}).items())) for one in case.mapping.levels)
     found = replace(case, chip=chip, mapping=replace(case.mapping, levels=levels))
-    if not fed(found) or _bank_problems(found):
-        return None
-    try:
-        BankAccess(found, units(found, found.array_entry)[0])
-    except DoesNotFit:
-        return None
-    return found
+    return None if not fed(found) or _bank_problems(found) or _capacity_problems(found) else found
