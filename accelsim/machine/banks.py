@@ -52,6 +52,14 @@ class _Lost(NamedTuple):
     memory: int
 
 
+class _Load(NamedTuple):
+    """A load of registers: its start in the array's own time, the cycle that was booked for it, and how many it takes."""
+
+    own: int
+    begin: int
+    takes: int
+
+
 class BankClock:
     """One array's own clock, which stands still as a whole, with what loads its registers. ``reached`` says when it shows a time;
     ``lost`` what it stood still for since that was asked last.
@@ -62,7 +70,7 @@ class BankClock:
         self._accesses = NOTHING
         self._booked = NOTHING
         self._coming: list[Ints] = []
-        self._loaded = 0
+        self._load = _Load(0, 0, 0)
         self._state = _state(access)
         memories = len(access.memories)
         self._lost = self._state[self._state[at.B_LOST]:][:memories * at.LOST_WIDTH].reshape(memories, at.LOST_WIDTH)
@@ -87,8 +95,10 @@ class BankClock:
 
     def load(self, cycle: int, begin: int, ticks: int, accesses: Ints) -> int:
         """Registers are to be loaded from a cycle on, in the array's own time, behind loads before; returns its start there."""
-        own = max(self._to(cycle) + begin - cycle, self._loaded)
-        self._loaded = own + -(-ticks // TICKS)
+        last = self._load
+        # as far behind the one before as it was booked, or as that one takes: the clock may have stood still since
+        own = max(self._to(cycle) + begin - cycle, last.own + min(begin - last.begin, last.takes))
+        self._load = _Load(own, begin, -(-ticks // TICKS))
         self._ask(own, accesses)
         return own
 
@@ -128,11 +138,10 @@ class BankClock:
         return go_on_to(s, self._accesses.ravel(), self._booked.ravel(), cycle)
 
     def _make_room(self) -> None:
-        """As much as may be asked for at once has to fit."""
+        """All that it asks for could be pending at once."""
         s = self._state
-        most = int(np.bincount(np.unique(self._accesses[:, at.X_CYCLE], return_inverse=True)[1]).max(initial=0))
-        if most > len(s) - s[at.B_PENDING]:
-            self._state = np.concatenate([s, np.zeros(2 * most, dtype=np.int64)])
+        if len(self._accesses) > len(s) - s[at.B_PENDING]:
+            self._state = np.concatenate([s, np.zeros(2 * len(self._accesses), dtype=np.int64)])
             start = self._state[at.B_LOST]
             self._lost = self._state[start:start + self._lost.size].reshape(self._lost.shape)
 

@@ -27,6 +27,7 @@ from accelsim.spec.operator import Role, Tensor
 from accelsim.timeline import TICKS
 
 Ints = NDArray[np.int64]
+Make = Callable[[], Ints]
 MOST_KEPT = 1 << 24
 """Accesses that are kept for blocks to come which make the same."""
 NOTHING: Ints = np.zeros((0, 2), dtype=np.int64)
@@ -89,6 +90,7 @@ class BankAccess:
             first += memory.banked.count
         self.banks = first
         self._made: dict[object, Ints] = {}
+        self._tiles: dict[tuple[int, str], Tile] = {}
         self._kept = 0
 
     def _place(self, number: int, entry: int, memory: Memory, banks: Banks, bank: int) -> None:
@@ -114,26 +116,40 @@ class BankAccess:
         """
         case = self._case
         position = self._position(step, case.deepest_feeding, case.deepest_feeding)
-        found = []
+        parts = []
         for tensor, seq in zip(case.operator.tensors, seqs, strict=True):
             held = self.held.get((case.feeding(tensor.name), tensor.name))
             if held is not None and held.own is not None:
-                found.append(self._streams(held, held.own, step, position, seq, hold))
-        return in_order(np.concatenate(found)) if found else NOTHING
+                parts.append(self._streams(held, held.own, step, position, seq, hold))
+        if not parts:
+            return NOTHING
+        return self._keep(tuple([key for key, _ in parts]), lambda: in_order(np.concatenate(
+            [self._keep(key, make) for key, make in parts])))
 
-    def _streams(self, held: Held, own: Lanes, step: int, position: list[int], seq: int, hold: int) -> Ints:
-        """The same for one tensor; blocks that lie alike in their tiles and to the edges touch alike."""
+    def _streams(self, held: Held, own: Lanes, step: int, position: list[int], seq: int, hold: int) -> tuple[object, Make]:
+        """The same for one tensor: what it depends on, and how it is made."""
         case = self._case
-        tiles = case.nest.tiles[case.deepest_feeding]
-        reach = [tile + int(own.offsets[:, line].max(initial=0)) for line, tile in enumerate(tiles)]
-        left = tuple([min(line.extent - at, far) for line, at, far in zip(case.nest.lines, position, reach, strict=True)])
         outer = self._position(step, case.deepest_feeding, held.entry)
+        tile = self._tile(held, outer)
         fresh = all(position[line] == self._base[line] for line in self._reduced)
+        key = self._alike(held, own, case.deepest_feeding, position, outer, seq, tile), fresh
+        return key, lambda: self._stream(held, own, tile, position, seq, hold, fresh=fresh)
+
+    def _alike(self, held: Held, own: Lanes, entry: int, position: list[int], outer: list[int], seq: int, tile: Tile) -> object:
+        """What decides which words of a slot are touched at a position: how it lies in the tile and to the edges."""
+        case = self._case
+        reach = [size + int(own.offsets[:, line].max(initial=0)) for line, size in enumerate(case.nest.tiles[entry])]
+        left = tuple([min(line.extent - at, far) for line, at, far in zip(case.nest.lines, position, reach, strict=True)])
         place = tuple(position) if held.tensor.name in self._placed else tuple(
             [now - start for now, start in zip(position, outer, strict=True)])
-        tile = Tile(case, held.entry, held.tensor, outer, whole=held.home)
-        key = held.tensor.name, seq % held.slots, left, place, tile.counts, fresh
-        return self._keep(key, lambda: self._stream(held, own, tile, position, seq, hold, fresh=fresh))
+        return held.tensor.name, held.entry, seq % held.slots, left, place, tile.counts
+
+    def _tile(self, held: Held, outer: list[int]) -> Tile:
+        """The tile at a position, remembered until another is asked for."""
+        last = self._tiles.get((held.entry, held.tensor.name))
+        if last is None or last.position != tuple(outer):
+            last = self._tiles[held.entry, held.tensor.name] = Tile(self._case, held.entry, held.tensor, outer, whole=held.home)
+        return last
 
     def _stream(self, held: Held, own: Lanes, tile: Tile, position: list[int], seq: int, hold: int, *, fresh: bool) -> Ints:
         case, interval = self._case, self._case.interval_cycles
@@ -158,18 +174,24 @@ class BankAccess:
         ``step``: of the array's entry; ``seq``: the residency in the memory; ``ticks``: how long it takes, in sixteenths of a
         cycle; ``piece``: which it is, of how many.
         """
-        case = self._case
+        case, own = self._case, held.own
+        assert own is not None, "the array's registers are filled from here"
         outer = self._position(step, case.array_entry, held.entry)
-        at: Ints = np.array([self._position(step, case.array_entry, case.array_entry)], dtype=np.int64)
-        tile = Tile(case, held.entry, held.tensor, outer, whole=held.home)
-        assert held.own is not None, "the array's registers are filled from here"
-        order = held.own.order
+        position = self._position(step, case.array_entry, case.array_entry)
+        tile = self._tile(held, outer)
+        key = self._alike(held, own, case.array_entry, position, outer, seq, tile), ticks, piece, write
+        return self._keep(key, lambda: self._row_by_row(held, own, tile, position, seq, ticks, piece, write=write))
+
+    def _row_by_row(self, held: Held, own: Lanes, tile: Tile, position: list[int], seq: int, ticks: int, piece: tuple[int, int],
+                    *, write: bool) -> Ints:
+        case, order = self._case, own.order
+        at: Ints = np.array([position], dtype=np.int64)
         each = prod(count for _, count in case.chip.array.pes)
         systolic = case.chip.array.model is ArrayModel.SYSTOLIC
         every = (int(order.max(initial=0)) // each + 1) * each if systolic else len(order)
         first, last = every * piece[0] // piece[1], every * (piece[0] + 1) // piece[1]
         cycles = (order - first) * max(ticks, TICKS) // (max(1, last - first) * TICKS)
-        places = np.where((order >= first) & (order < last), tile.places(at, held.own)[0], -1)
+        places = np.where((order >= first) & (order < last), tile.places(at, own)[0], -1)
         words, which = self._words(held, tile, places)
         return _merged(cycles[which], words, held, seq, write=write)
 
@@ -234,7 +256,7 @@ class BankAccess:
         key = tuple([min(pair) for pair in zip(left, reach, strict=True)])
         return self._keep(key, lambda: _offsets(self._inside, bounds, key))
 
-    def _keep(self, key: object, make: Callable[[], Ints]) -> Ints:
+    def _keep(self, key: object, make: Make) -> Ints:
         found = self._made.get(key)
         if found is None:
             found = make()
