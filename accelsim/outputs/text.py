@@ -34,7 +34,7 @@ def operator_summary(one: OperatorReport, report: RunReport) -> str:
     lines.append(f"bound by       {one.bound_by}{_busy_note(one)}")
     lines += ["", *stall_lines(one.stalls, one.cycles * len(arrays), one.busy, sum(lane.idle_cycles for lane in arrays),
                                one.fill_drain)]
-    lines += ["", *traffic_lines(one.case, one.levels), *link_lines(one), *dram_lines(one)]
+    lines += ["", *traffic_lines(one.case, one.levels), *link_lines(one), *bank_lines(one), *dram_lines(one)]
     lines += ["", "advice"]
     lines += [line for advice in one.advice for line in advice_lines(advice.cycles, advice.text)] or [
         "  nothing to gain: the array is always busy"]
@@ -95,6 +95,15 @@ def link_lines(one: OperatorReport) -> list[str]:
     """What crossed each link, and how much of the run it was busy."""
     return [f"{'links' if i == 0 else '':<14} {name:<12} {human_bytes(size):>11}, busy {one.link_busy(name):.1%}"
             for i, (name, size) in enumerate(one.links.items())]
+
+
+def bank_lines(one: OperatorReport) -> list[str]:
+    """How long arrays stood still for banks that are simulated; nothing without any."""
+    if "bank_own_cycles" not in one.counts:
+        return []
+    own, moved = one.counts["bank_own_cycles"], one.counts["bank_transfer_cycles"]
+    return wrap(f"the array stood still for {grouped(own + moved)} cycles: {grouped(own)} for accesses of its own to one bank, "
+                f"{grouped(moved)} for transfers", WIDTH, initial_indent="banks          ", subsequent_indent=" " * 15)
 
 
 def dram_lines(one: OperatorReport) -> list[str]:

@@ -63,7 +63,8 @@ def over(rows: Sequence[Row], top: str = "measured", bottom: str = "estimated") 
 
 def rated(rows: Sequence[Row]) -> list[Row]:
     """The points whose memories have a plain rate, and move bytes as they are asked for."""
-    return [row for row in studied(rows) if word(row, "family") not in ("dram_rows", "dram_layers", "granularity", "layers")]
+    return [row for row in studied(rows) if word(row, "family") not in
+            ("dram_rows", "dram_layers", "granularity", "banks", "layers")]
 
 
 def opening(rows: Sequence[Row]) -> Iterator[str]:
@@ -152,6 +153,8 @@ def by_cause(rows: Sequence[Row]) -> Iterator[str]:
                                   "slots, at three latencies")
     yield from picture("ragged", "Cycles of cubes from 33 to 64 on an 8 x 8 x 8 array: steps where the sides pass a multiple of "
                                  "8, and a jump where they pass a multiple of a tile")
+    yield from picture("banks", "Cycles over those without conflicts against the number of banks, for four layouts of the "
+                                "streamed input and three kinds of ports")
     yield from picture("contention", "A shared DRAM port against one for each tensor, and cores behind one port against the "
                                      "estimate")
     yield from dram(rows)
@@ -218,8 +221,8 @@ def again(rows: Sequence[Row]) -> Iterator[str]:
                 "page. A test runs some of the points again and compares every number. The list is fixed "
                 "(`validation/study/points.py`): chips are shipped ones with values replaced as `-o` does, so each point "
                 "without an explicit mapping is one `accelsim check` away.", "",
-                "Not simulated, so not sized: conflicts between the banks of an SRAM, caches, routers in the loop, several "
-                "operators at once, address translation, and instruction issue beyond a launch.")
+                "Not simulated, so not sized: caches and routers in the loop, several operators at once, address translation, "
+                "and instruction issue beyond a launch.")
 
 
 def write(rows: Sequence[Row]) -> None:

@@ -37,6 +37,7 @@ def pictures(rows: Sequence[Row]) -> Iterator[tuple[str, Figure]]:
     yield "layers", layers(rows)
     yield "fill-drain", fill_drain(rows)
     yield "dram-rows", dram_rows(rows)
+    yield "banks", banks(rows)
     yield "overlap", overlap(rows)
     yield "start-up", start_up(rows)
     yield "contention", contention(rows)
@@ -196,6 +197,24 @@ def dram_rows(rows: Sequence[Row]) -> Figure:
     fields_[0].set_ylabel("delivered, % of the peak rate")
     fields_[0].set_ylim(0, 102)
     legend(fields_[1], loc="lower right")
+    return figure
+
+
+def banks(rows: Sequence[Row]) -> Figure:
+    """Cycles over those with banks that never conflict, against their number, by layout and ports."""
+    figure, fields_ = fields(3, 6.8, 2.5, share_y=True)
+    by_name = {word(row, "point"): row for row in rows}
+    for axes, ports in zip(fields_, ("1RW", "1R1W", "2RW"), strict=True):
+        for i, lie in enumerate(("row", "padded:1", "swizzled", "column")):
+            own = [row for row in of(studied(rows), "banks") if (knob(row, "lie"), knob(row, "ports")) == (lie, ports)]
+            series(axes, i, [int(knob(row, "banks")) for row in own],
+                   [number(row, "measured") / number(by_name[word(row, "twin")], "measured") for row in own], lie)
+        logarithmic(axes, (2, 4, 8, 16, 32))
+        logarithmic(axes, (1, 1.5, 2, 3, 5, 8), y=True)
+        axes.set_xlabel("banks of words of 16 B")
+        axes.set_title(f"{ports} banks", loc="left", fontsize=7.5)
+    fields_[0].set_ylabel("measured / without conflicts")
+    legend(fields_[2], "inputs lie by", loc="upper right")
     return figure
 
 

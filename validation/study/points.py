@@ -11,6 +11,7 @@ from itertools import product
 
 from accelsim.analytic.auto import AUTO, write
 from accelsim.errors import AccelsimError, Fault, SpecError
+from accelsim.spec.banks import parse_layout
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Chip
 from accelsim.spec.mapping import REST, Loop, Mapping, MappingLevel
@@ -49,20 +50,24 @@ class Point:
 
 
 def mapping_of(text: str) -> Mapping:
-    """``DRAM m4 k* / SRAM n8 / MAC bind=B m16 x=n16 y=k16``: an entry a level, loops outermost first, ``x=`` spatial."""
+    """``DRAM m4 k* / SRAM n8 lie=A:column / MAC bind=B m16 x=n16 y=k16``: an entry a level, loops outermost first, ``x=``
+    spatial, ``lie=`` layouts.
+    """
     entries = []
     for part in text.split(" / "):
         level, *words = part.split()
-        loops, spatial, binding = [], [], None
+        loops, spatial, binding, layouts = [], [], None, []
         for word in words:
             key, equals, value = word.partition("=")
             if key == "bind":
                 binding = tuple(value.split(","))
+            elif key == "lie":
+                layouts = [(name, parse_layout(how)) for name, _, how in [one.partition(":") for one in value.split(",")]]
             elif equals:
                 spatial.append((key, (loop_of(value),)))
             else:
                 loops.append(loop_of(word))
-        entries.append(MappingLevel(level, tuple(loops), tuple(spatial), binding))
+        entries.append(MappingLevel(level, tuple(loops), tuple(spatial), binding, (), tuple(layouts)))
     return Mapping(tuple(entries), "study")
 
 
@@ -291,6 +296,37 @@ def ports() -> Iterator[Point]:
                         twin=f"ports/{m}x{n}x{k}-{rate}-{dram}-two" if how == "one" else "")
 
 
+# -- banks of the SRAM --------------------------------------------------------------------------------------------------
+
+WEIGHTS_STAY = "DRAM m* / SRAM n4 k4{lie} / MAC bind=B m32 x=n16 y=k16"
+
+
+def banked(count: int, ports: str = "1RW", interleave: str = "word") -> tuple[str, ...]:
+    """An SRAM of so many banks of words of 16 B, simulated; it adds in place."""
+    return (f"chip.levels.SRAM.banks={count}", "chip.levels.SRAM.bank_width=16 B", f"chip.levels.SRAM.bank_ports={ports}",
+            f"chip.levels.SRAM.interleave={interleave}")
+
+
+def banks() -> Iterator[Point]:
+    """A 16 x 16 array with stationary weights: in each cycle a row of 16 words of A, four of the SRAM's, and one of C's sums.
+    Layouts of A against banks and their ports; then the DRAM's rate, whose transfers take banks as well.
+    """
+    def point(name: str, rate: int, more: tuple[str, ...], lie: str, knobs: tuple[tuple[str, str], ...], twin: str) -> Point:
+        chip = (systolic(16, 2), "chip.levels.SRAM.capacity=1 MiB", "chip.levels.SRAM.accumulate=true",
+                f"chip.levels.DRAM.bandwidth={rate} B/cycle", *more)
+        return Point("banks", name, "toy", "gemm:m=256,n=64,k=64", WEIGHTS_STAY.format(lie=f" lie=A:{lie}" if lie else ""), chip,
+                     knobs=knobs, twin=twin)
+
+    for rate in (8, 32, 128):
+        yield point(f"none-{rate}", rate, (), "", (("rate", str(rate)), ("plain", "yes")), "")
+    for lie, count, ports_ in product(("row", "column", "padded:1", "swizzled"), (2, 4, 8, 16, 32), ("1RW", "2RW", "1R1W")):
+        yield point(f"{lie}-{count}-{ports_}", 32, banked(count, ports_), lie,
+                    (("lie", lie), ("banks", str(count)), ("ports", ports_), ("rate", "32")), "banks/none-32")
+    for count, rate, interleave in product((8, 16), (8, 128), ("word", "bank")):
+        yield point(f"{interleave}-{count}-{rate}", rate, banked(count, "1RW", interleave), "row",
+                    (("interleave", interleave), ("banks", str(count)), ("rate", str(rate))), f"banks/none-{rate}")
+
+
 # -- layers of networks -------------------------------------------------------------------------------------------------
 
 RESNET50 = ("conv1", "layer1.0.conv1", "layer1.0.conv2", "layer1.0.conv3", "layer2.0.conv2", "layer2.0.downsample",
@@ -337,7 +373,7 @@ def dram_layers() -> Iterator[Point]:
                                  level=level, layer=layer, bursts=False)
 
 
-FAMILIES = (fill_drain, dram_rows, granularity, contention, start_up, ragged, overlap, ports, layers, dram_layers)
+FAMILIES = (fill_drain, dram_rows, granularity, contention, start_up, ragged, overlap, ports, banks, layers, dram_layers)
 
 
 def points() -> tuple[Point, ...]:

@@ -11,8 +11,9 @@ from accelsim.stalls import IDLE_COLOUR, StallCause
 from validation.study.rows import Row
 
 FAMILY_NAMES = {"fill_drain": "array fill and drain", "start_up": "start-up", "overlap": "overlap", "ragged": "ragged tiles",
-                "ports": "SRAM ports", "contention": "contention", "granularity": "short runs", "layers": "network layers",
-                "dram_rows": "DRAM commands, tiles", "dram_layers": "DRAM commands, layers"}
+                "ports": "SRAM ports", "banks": "SRAM banks", "contention": "contention", "granularity": "short runs",
+                "layers": "network layers", "dram_rows": "DRAM commands, tiles",
+                "dram_layers": "DRAM commands, layers"}
 """In the order of tables and pictures."""
 
 
@@ -27,6 +28,7 @@ class Group:
 
 GROUPS = (
     Group("rows, refresh, turnaround", StallCause.DRAM_ROW.colour, ("dram_row", "dram_refresh", "dram_turnaround")),
+    Group("banks", StallCause.BANK_CONFLICT.colour, ("bank_conflict",)),
     Group("bandwidth not overlapped", StallCause.DRAM_BANDWIDTH.colour, ("dram_bandwidth", "sram_bandwidth", "link_bandwidth")),
     Group("latency not overlapped", StallCause.DRAM_LATENCY.colour, ("dram_latency", "sram_latency", "link_latency")),
     Group("contention", StallCause.CONTENTION.colour, ("contention",)),
@@ -160,8 +162,15 @@ ERRORS = (
     Error("DMA and array on one SRAM port: its rate", "the array has the port to itself", over_twin("ports"),
           "Transfers take service from operands and results. Known to a closed form that adds up the port's load."),
     Error("DMA and array on one SRAM port: the queue", "the port's total is all that matters", queue("ports", "one"),
-          "A transfer in service delays the operands of the next step. Conflicts between banks of one SRAM are not simulated: a "
-          "chip's `banks` only round capacity up."),
+          "A transfer in service delays the operands of the next step."),
+    Error("SRAM banks: operands by rows", "any words are read at once", over_twin("banks", lie="row"),
+          "In each cycle a 16 x 16 array takes four words of an input's row; with fewer banks or ports than that, or with the "
+          "sums and the next weights in the same banks, it stands still."),
+    Error("SRAM banks: operands by columns", "any words are read at once", over_twin("banks", lie="column"),
+          "The same input stored column after column: the sixteen elements of a row lie in as many words, a power of two apart, "
+          "so in few banks."),
+    Error("SRAM banks: one behind the other", "any words are read at once", over_twin("banks", interleave="bank"),
+          "Words that follow each other lie in one bank: a row of operands is read from one, however many there are."),
     Error("bursts", "bytes asked for are bytes moved", over_twin("granularity"),
           "Each run of contiguous bytes is rounded up to whole bursts; elements that a stride picks out are runs of one."),
     Error("DRAM rows, channels, refresh and turnaround", "the peak rate and a latency, whole bursts", over_twin("dram_rows"),
