@@ -28,7 +28,7 @@ SRAM = 1
 
 @dataclass(frozen=True)
 class Sides:
-    """What both moved, in bytes and in and out, and how long both took; misses of the cache in lines, those of tensors by name."""
+    """What both moved in bytes, in and out, and how long both took. Misses of the cache are lines; ``tensors``: by name."""
 
     cache_in: int
     cache_out: int
@@ -61,12 +61,12 @@ def built(workload: str, mapping: str, capacity: int, held: str, *, rate: int = 
           pitch: int | None = None) -> Case:
     """A case whose tensors ``held`` are in a memory of so many bytes behind a port of ``rate`` bytes a cycle.
 
-    ``deep``: MACs of one sum that the array makes in a cycle. ``pitch``: words from one row of A to the next, where A is part of a
-    larger matrix.
+    ``deep``: MACs of one sum that the array makes in a cycle. ``pitch``: words from one row of A to the next, where A is a part
+    of a larger matrix.
     """
     what, = read_workload(workload).operators
     names = [tensor.name for tensor in what.tensors]
-    own, others = (f"[{', '.join(name for name in names if (name in held.split()) is there)}]" for there in (True, False))
+    own, others = (f"[{', '.join(name for name in names if (name in held.split()) is it)}]" for it in (True, False))
     memories = f"{{name: HELD, kind: sram, capacity: {capacity} B, bandwidth: unlimited, buffers: {buffers}, serves: {own}}}"
     ports = (f"{{name: port, serves: [fill, drain], tensors: {own}, bandwidth: {rate} B/cycle}}, "
              "{name: array, serves: [array_read, array_write], bandwidth: unlimited}")
@@ -91,7 +91,8 @@ def compared(case: Case, *, ways: int | str = "full", outstanding: int = 16) -> 
     trace = line_trace(case, SRAM, memory, LINE)
     found = replay(made, beyond(case, SRAM, memory), trace.accesses, trace.tensors)
     moved = [estimate(case).traffic[SRAM, one.name] for one in found.tensors]
-    return Sides(LINE * sum(one.misses for one in found.tensors), LINE * sum(one.written_back + one.flushed for one in found.tensors),
+    return Sides(LINE * sum(one.misses for one in found.tensors),
+                 LINE * sum(one.written_back + one.flushed for one in found.tensors),
                  sum(one.fill_bytes + one.refill_bytes for one in moved), sum(one.drain_bytes for one in moved),
                  sum(one.cold for one in found.tensors), sum(one.capacity for one in found.tensors),
                  sum(one.conflict for one in found.tensors), found.cycles, simulate(Schedule(case)).cycles,
@@ -153,8 +154,9 @@ def spilled(depth: int) -> Sides:
 @cache
 def small(side: int) -> Sides:
     """32 x 32 x 32, cubes of a side as tiles, four MACs a cycle; 32 KiB have room for all three matrices twice."""
-    return compared(built("gemm:m=32,n=32,k=32", f"DRAM m* n* k* / SRAM k{max(1, side // 4)} / MAC m{side} n{side} z=k{min(side, 4)}",
-                          512 * LINE, "A B C", deep=4), ways=8)
+    deep = min(side, 4)
+    mapping = f"DRAM m* n* k* / SRAM k{side // deep} / MAC m{side} n{side} z=k{deep}"
+    return compared(built("gemm:m=32,n=32,k=32", mapping, 512 * LINE, "A B C", deep=4), ways=8)
 
 
 @cache
