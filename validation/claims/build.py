@@ -68,9 +68,9 @@ def losing() -> Iterator[tuple[str, str, str, Sides]]:
     """Where a cache loses: mechanism, what is varied, its misses by hand, what was found."""
     for pitch in caches.PITCHES:
         for ways in caches.WAYS:
-            again = pitch == caches.PITCHES[0] and ways < caches.WAYS[-1]
+            meet = pitch == caches.PITCHES[0] and ways < caches.WAYS[-1]
             yield ("conflicts", f"{ways} way{'s' * (ways > 1)}, rows {4 * pitch:,} B apart",
-                   "32 x 64 / 16, for each of 16 columns" if again else "32 x 64 / 16", caches.conflicts(ways, pitch))
+                   "32 x 64 / 16, for each of 16 columns" if meet else "32 x 64 / 16", caches.conflicts(ways, pitch))
     for width in caches.WIDTHS:
         yield "over-fetch", f"tiles {width} word{'s' * (width > 1)} wide", f"64 x 64 / {width}", caches.narrow(width)
     for lines in caches.ROOMS:
@@ -110,9 +110,9 @@ def cached() -> Iterator[str]:
                 f"{few.cycles_ratio:.1f} times as long.",
                 "- *Where it saves.* The mapping throws away what the memory could have kept: small tiles in a large "
                 f"memory ({1 / best.bytes_ratio:.2f} times fewer bytes, {1 / best.cycles_ratio:.1f} times fewer cycles), sums "
-                "that leave and come back because the reduction is outermost, windows that overlap across rows of tiles. Each line "
-                f"comes once, whatever the tiles: with the right ones the scratchpad moves {whole.bytes_ratio:.2f} times less, as it "
-                "reads no outputs.",
+                "that leave and come back because the reduction is outermost, windows that overlap across rows of tiles. Each "
+                f"line comes once, whatever the tiles: with the right ones the scratchpad moves {whole.bytes_ratio:.2f} times "
+                "less, as it reads no outputs.",
                 f"- *Bytes are not cycles.* Overlapping windows move {1 / window.bytes_ratio:.1f} times fewer bytes, and take "
                 f"{window.cycles_ratio:.1f} times as long: the array waits for each line.", "",
                 "![Bytes and cycles of a cache over those of a scratchpad, by mechanism](img/claim-cache.svg)", "",
