@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from math import ceil
+from math import ceil, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.errors import LimitExceeded
-from accelsim.plan.images import IndexSet, TensorImage
+from accelsim.plan.images import IndexSet, TensorImage, shared
 from accelsim.spec.case import Case
 from accelsim.spec.chip import ArrayModel
 from accelsim.spec.nest import NestLoop
@@ -31,13 +31,14 @@ MOST_ALONG = 10_000_000
 @dataclass(frozen=True)
 class Load:
     """A stationary tile that moves, into the registers or out: its position, the cycle its first word does, and that after its
-    last, or after the array has shifted all its rows.
+    last, or after the array has shifted all its rows. ``held``: the position of the tile before, whose words stay (None: none).
     """
 
     tensor: Tensor
     position: Position
     start: int
     end: int
+    held: Position | None = None
 
 
 @dataclass(frozen=True)
@@ -121,13 +122,16 @@ def _held_bits(case: Case, tensor: Tensor) -> int:
     return (case.operator.accumulator if tensor.role is Role.OUTPUT else tensor.dtype).bits
 
 
-def _cycles(case: Case, words: Fraction | None, tile: Sequence[IndexSet]) -> int:
-    """Cycles that a tile takes into the registers or out: a systolic array shifts all its rows."""
+def _moved(tile: Sequence[IndexSet], held: Sequence[IndexSet] | None = None) -> int:
+    """Elements of a tile that one held before does not have."""
+    count = prod(axis.count for axis in tile)
+    return count if held is None else count - prod(shared(axis, one) for axis, one in zip(tile, held, strict=True))
+
+
+def _cycles(case: Case, words: Fraction | None, count: int) -> int:
+    """Cycles that so many words take into the registers or out: a systolic array shifts all its rows."""
     if words is None:
         return 1
-    count = 1
-    for axis in tile:
-        count *= axis.count
     if case.chip.array.model is ArrayModel.SYSTOLIC:
         count = max(count, case.chip.array.pe_count)
     return ceil(count / words)
@@ -158,6 +162,7 @@ def passes(case: Case, entry: int, at: Sequence[int]) -> Iterator[Pass]:
         loads, start = [], free
         for one in held:
             tile = tuple(axis.at(position) for axis in one.image.axes)
+            tile = tile if _moved(tile) else one.image.nothing  # padding alone is the same wherever it is
             if tile == one.held:
                 continue
             output = one.tensor.role is Role.OUTPUT
@@ -165,15 +170,17 @@ def passes(case: Case, entry: int, at: Sequence[int]) -> Iterator[Pass]:
                 released = one.until + (latency if one.late else 0)
                 if output:
                     begins = max(released, draining)
-                    draining = released = begins + _cycles(case, moved_out(case, one.tensor), one.held)
+                    draining = released = begins + _cycles(case, moved_out(case, one.tensor), _moved(one.held))
                     leaving.append(Load(one.tensor, one.position, begins, released))
                 one.free.append(released)
             claimed = one.free.popleft()
+            before, where = (None, None) if output or one.held is None else (one.held, one.position)
             one.held, one.position = tile, position
-            if not output or (not fresh(case, position) and not _adds(case, one.tensor)):
+            new = _moved(tile, before)
+            if new and (not output or (not fresh(case, position) and not _adds(case, one.tensor))):
                 begins = max(claimed, loading)
-                loading = claimed = begins + _cycles(case, moved_in(case, one.tensor), tile)
-                loads.append(Load(one.tensor, position, begins, claimed))
+                loading = claimed = begins + _cycles(case, moved_in(case, one.tensor), new)
+                loads.append(Load(one.tensor, position, begins, claimed, where))
             start = max(start, claimed)
         free = start + hold
         for one in held:
@@ -184,7 +191,8 @@ def passes(case: Case, entry: int, at: Sequence[int]) -> Iterator[Pass]:
     for one in held:
         if one.tensor.role is Role.OUTPUT and one.held is not None:
             begins = max(one.until + latency, draining)
-            rest.append(Load(one.tensor, one.position, begins, begins + _cycles(case, moved_out(case, one.tensor), one.held)))
+            took = _cycles(case, moved_out(case, one.tensor), _moved(one.held))
+            rest.append(Load(one.tensor, one.position, begins, begins + took))
     if rest:
         yield Pass(rest[0].position, free, 0, within.none, (), tuple(rest))
 
