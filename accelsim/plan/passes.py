@@ -99,6 +99,20 @@ class _Registers:
     position: Position = field(default_factory=list)
     until: int = 0
 
+    def tile(self, position: Position) -> tuple[IndexSet, ...]:
+        """The tile at a position; padding alone is the same wherever it is."""
+        found = tuple(axis.at(position) for axis in self.image.axes)
+        return found if _moved(found) else self.image.nothing
+
+    def keep(self, position: Position, following: Position, latency: int) -> None:
+        """Hold what was held when the tile before ended, at ``position``: it can be let go of when the one ``following`` begins.
+        Results have left unless they stay.
+        """
+        tile = self.tile(position)
+        if self.tensor.role is not Role.OUTPUT or tile == self.tile(following):
+            self.held, self.position, self.until = tile, position, -latency if self.late else 0
+            self.free.popleft()
+
 
 def row_words(case: Case) -> int:
     """Words of a row of the array."""
@@ -148,21 +162,35 @@ def fresh(case: Case, position: Sequence[int]) -> bool:
     return all(position[line] == 0 for line in reduction_lines(case))
 
 
-def passes(case: Case, entry: int, at: Sequence[int]) -> Iterator[Pass]:
-    """The passes of one tile of an entry, whose positions along the lines are ``at``."""
+def _last(case: Case, loops: Sequence[NestLoop], base: Sequence[int]) -> Position:
+    """The last of ``positions``."""
+    found = list(base)
+    for loop in loops:
+        room = case.nest.lines[loop.line].extent - 1 - found[loop.line]
+        found[loop.line] += min(loop.bound - 1, room // loop.stride) * loop.stride
+    return found
+
+
+def passes(case: Case, entry: int, at: Sequence[int], before: Sequence[int] | None = None,
+           after: Sequence[int] | None = None) -> Iterator[Pass]:
+    """The passes of one tile of an entry, whose positions along the lines are ``at``. ``before``, ``after``: those of the tiles
+    before and after it, whose stationary words this one may find and leave in the registers (None: there are none).
+    """
     loops = [loop for loop in case.nest.loops if loop.axis is None and entry <= loop.entry < case.array_entry]
     within = _Iterations(case)
     latency = case.chip.array.skew_cycles
     held = [_registers(case, tensor) for tensor in case.operator.tensors if case.array_entry in case.paths[tensor.name][1:]]
     free = loading = draining = 0
     leaving: list[Load] = []
+    if before is not None:
+        for one in held:
+            one.keep(_last(case, loops, before), list(at), latency)
     for position in positions(case, loops, at):
         iterations = within.at(position)
         hold = len(iterations) * case.interval_cycles
         loads, start = [], free
         for one in held:
-            tile = tuple(axis.at(position) for axis in one.image.axes)
-            tile = tile if _moved(tile) else one.image.nothing  # padding alone is the same wherever it is
+            tile = one.tile(position)
             if tile == one.held:
                 continue
             output = one.tensor.role is Role.OUTPUT
@@ -174,9 +202,9 @@ def passes(case: Case, entry: int, at: Sequence[int]) -> Iterator[Pass]:
                     leaving.append(Load(one.tensor, one.position, begins, released))
                 one.free.append(released)
             claimed = one.free.popleft()
-            before, where = (None, None) if output or one.held is None else (one.held, one.position)
+            had, where = (None, None) if output or one.held is None else (one.held, one.position)
             one.held, one.position = tile, position
-            new = _moved(tile, before)
+            new = _moved(tile, had)
             if new and (not output or (not fresh(case, position) and not _adds(case, one.tensor))):
                 begins = max(claimed, loading)
                 loading = claimed = begins + _cycles(case, moved_in(case, one.tensor), new)
@@ -189,7 +217,8 @@ def passes(case: Case, entry: int, at: Sequence[int]) -> Iterator[Pass]:
         leaving = []
     rest = []
     for one in held:
-        if one.tensor.role is Role.OUTPUT and one.held is not None:
+        stays = after is not None and one.held == one.tile(list(after))
+        if one.tensor.role is Role.OUTPUT and one.held is not None and not stays:
             begins = max(one.until + latency, draining)
             took = _cycles(case, moved_out(case, one.tensor), _moved(one.held))
             rest.append(Load(one.tensor, one.position, begins, begins + took))

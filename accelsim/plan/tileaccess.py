@@ -128,7 +128,7 @@ def tile_access(case: Case, entry: int, memory: Memory, banks: Banks, layouts: M
         raise LimitExceeded(f"{case.operator.name}: more than {10 * MOST_ELEMENTS:,} elements to look at; replay fewer passes "
                             "(--passes), or map smaller tiles")
     # what leaves the registers last is told by one more, without iterations
-    replayed = islice(passes(case, entry, now), most_passes + (every <= most_passes))
+    replayed = islice(passes(case, entry, now, before, after), most_passes + (every <= most_passes))
     for group in together(replayed, max(1, AT_ONCE // widest)):
         for place, placing, asker in own:
             for demand in asker.of(group):

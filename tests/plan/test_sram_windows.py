@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from itertools import permutations, product
@@ -16,7 +16,8 @@ from accelsim.analytic.estimate import estimate
 from accelsim.errors import DoesNotFit, SpecError
 from accelsim.plan.demands import Asker, Demand, served
 from accelsim.plan.edges import Tile
-from accelsim.plan.passes import passes, together
+from accelsim.plan.images import TensorImage
+from accelsim.plan.passes import Pass, passes, positions, together
 from accelsim.plan.schedule import Schedule
 from accelsim.plan.tileaccess import TileAccess, tile_access
 from accelsim.plan.units import units
@@ -150,6 +151,47 @@ def test_registers_take_what_a_run_moves(case: Case) -> None:
     assert sum(told) == estimate(case).traffic[1, "I"].fill_elements
     latency = case.chip.array.skew_cycles
     assert max(one.end(latency) for one in passes(case, 0, [0] * len(case.nest.lines))) == run(case).cycles
+
+
+@st.composite
+def tiled(draw: st.DrawFn) -> Case:
+    """A convolution in tiles of tiles; one or two of its tensors are stationary."""
+    p, k, c, r = (draw(st.integers(1, 4)) for _ in range(4))
+    what = operator("conv1d", "int8", "int32", n=1, p=p, k=k, c=c, r=r)
+    outer, middle = (" ".join(f"{dim}{'*' if loose else draw(st.integers(1, 2))}" for dim in draw(st.permutations("pkcr")))
+                     for loose in (True, False))
+    own = draw(st.sampled_from(["I", "W", "O", "I W", "W O"]))
+    across, down, *_ = draw(st.permutations("pkcr"))
+    pe = array((("x", 2), ("y", 2)), buffers=draw(st.integers(1, 2)), preload=Fraction(1), results=Fraction(4))
+    try:
+        return make(chip([level("DRAM", accumulate=draw(st.booleans())), level("L1")], pe), what,
+                    entry("DRAM", f"{outer} n*", "I W O"), entry("L1", middle, draw(st.sampled_from(["I W O", "I"]))),
+                    entry("PE", "", own, x=f"{across}2", y=f"{down}2"))
+    except SpecError:
+        assume(False)
+        raise
+
+
+def moved(case: Case, found: Iterable[Pass]) -> list[tuple[str, str, str]]:
+    """Tiles that move into and out of the registers, one tensor after the other, and what is held when they come."""
+    images = {tensor.name: TensorImage(case, case.array_entry, tensor) for tensor in case.operator.tensors}
+
+    def tile(tensor: str, position: list[int] | None) -> list[tuple[int, int]]:
+        return [] if position is None else [(own.low, own.bits) for own in (axis.at(position) for axis in images[tensor].axes)]
+
+    own = [(one.tensor.name, kind, f"{tile(one.tensor.name, one.position)} after {tile(one.tensor.name, one.held)}")
+           for each in found for kind, group in (("in", each.loads), ("out", each.drains)) for one in group]
+    return sorted(own, key=lambda one: one[:2])
+
+
+@settings(max_examples=200, deadline=None)
+@given(tiled())
+def test_tile_by_tile_the_registers_move_what_they_do_in_all(case: Case) -> None:
+    """A tile finds what the one before left in the registers, and leaves what the next one uses."""
+    origin = [0] * len(case.nest.lines)
+    steps = [None, *positions(case, case.nest.temporal_above(1), origin), None]
+    assert moved(case, (one for before, now, after in zip(steps, steps[1:], steps[2:], strict=False) if now is not None
+                        for one in passes(case, 1, now, before, after))) == moved(case, passes(case, 0, origin))
 
 
 @pytest.mark.parametrize(("model", "first"), [(ArrayModel.SPATIAL, [0, 1, 2]), (ArrayModel.SYSTOLIC, [0, 0, 1])])
