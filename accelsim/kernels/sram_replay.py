@@ -80,6 +80,7 @@ def begin(s: Ints, v: Ints, a: Ints, r: int) -> None:
     end = v[(s[r + R_FIRST] + s[r + R_VECTOR] + 1) * VECTOR_WIDTH + V_FIRST]
     s[STAMP] += 1
     every = s[BOTH] + s[READS] + s[WRITES]
+    kinds = s[BOTH] < every
     shared = alone = 1
     for i in range(vector, end):
         place = (s[r + R_ACCESS] + i) * ACCESS_WIDTH
@@ -89,12 +90,13 @@ def begin(s: Ints, v: Ints, a: Ints, r: int) -> None:
             s[k + K_WANT_READ] = s[k + K_WANT_WRITE] = 0
         s[k + K_WANT_READ + a[place + A_WRITE]] += 1
         shared = max(shared, shared_out(s[k + K_WANT_READ] + s[k + K_WANT_WRITE], every))
-        alone = max(alone, cycles_of(s, s[k + K_WANT_READ], s[k + K_WANT_WRITE]))
+        if kinds:
+            alone = max(alone, cycles_of(s, s[k + K_WANT_READ], s[k + K_WANT_WRITE]))
         s[s[r + R_PLACE] + i - vector] = place
     s[r + R_PENDING] = end - vector
     s[r + R_ACCESSES] += end - vector
     s[r + R_START] = s[NOW]
-    s[r + R_OWN], s[r + R_ALONE] = shared, alone
+    s[r + R_OWN], s[r + R_ALONE] = shared, alone if kinds else shared
 
 
 @part
