@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from accelsim.spec.banks import Ports
 
@@ -11,42 +12,39 @@ Access = tuple[int, bool]
 """A bank, and whether it is written."""
 
 
-def shared_out(asked: Sequence[bool], ports: Ports) -> list[bool]:
-    """Which of some accesses of a bank are served in a cycle: ports of a kind for their kind; a port for either first for the
-    kind that has fewer of its own (reads where both have as many); in order.
+@cache
+def least(reads: int, writes: int, ports: Ports) -> int:
+    """Cycles until so many are served, whatever is tried in each."""
+    if not reads + writes:
+        return 0
+    return 1 + min(least(reads - of_reads, writes - of_writes, ports) for of_reads, of_writes in splits(reads, writes, ports))
+
+
+def splits(reads: int, writes: int, free: Ports) -> list[tuple[int, int]]:
+    """How many reads and writes some ports may serve at once, none left idle that could serve one; most reads first."""
+    found = [(r, w) for r in range(reads, -1, -1) for w in range(writes + 1)
+             if max(0, r - free.reads) + max(0, w - free.writes) <= free.both]
+    most = max((r + w for r, w in found), default=0)
+    return [(r, w) for r, w in found if r + w == most]
+
+
+def shared_out(asked: Sequence[bool], free: Ports, ports: Ports) -> list[bool]:
+    """Which of some accesses of a bank are served in a cycle by the ports that are left: as many as can be, so that the rest is
+    done soonest alone, of those ways the one with most reads; in order.
     """
-    own = {False: ports.reads, True: ports.writes}
-    either = ports.both
-    served = [False] * len(asked)
-    first = ports.writes < ports.reads
-    for kind in (first, not first):
-        for i, write in enumerate(asked):
-            if write == kind and own[kind]:
-                own[kind] -= 1
-                served[i] = True
-    for kind in (first, not first):
-        for i, write in enumerate(asked):
-            if write == kind and not served[i] and either:
-                either -= 1
-                served[i] = True
+    reads, writes = asked.count(False), asked.count(True)
+    left = dict(zip((False, True), min(splits(reads, writes, free), key=lambda one: (
+        least(reads - one[0], writes - one[1], ports), -one[0])), strict=True))
+    served = []
+    for write in asked:
+        served.append(left[write] > 0)
+        left[write] -= left[write] > 0
     return served
-
-
-def left_after(asked: Sequence[bool], ports: Ports) -> list[bool]:
-    return [write for write, served in zip(asked, shared_out(asked, ports), strict=True) if not served]
 
 
 def alone(asked: Sequence[Access], ports: Sequence[Ports]) -> int:
     """Cycles until all is served, if nobody else asks."""
-    longest = 1
-    for bank in {bank for bank, _ in asked}:
-        left = [write for one, write in asked if one == bank]
-        cycles = 0
-        while left:
-            left = left_after(left, ports[bank])
-            cycles += 1
-        longest = max(longest, cycles)
-    return longest
+    return max([1, *(least(asked.count((bank, False)), asked.count((bank, True)), ports[bank]) for bank, _ in asked)])
 
 
 @dataclass
@@ -77,7 +75,7 @@ class Clock:
         free = list(self.ports)
         for bank, ports in enumerate(self.ports):
             mine = [access for access in self.waiting if access[0] == bank]
-            told = shared_out([write for _, write in mine], ports)
+            told = shared_out([write for _, write in mine], ports, ports)
             for access, served in zip(mine, told, strict=True):
                 if served:
                     self.waiting.remove(access)
@@ -93,7 +91,8 @@ class Clock:
         if self.pending:
             for bank in range(len(self.ports)):
                 mine = [access for access in self.pending if access[0] == bank]
-                for access, served in zip(mine, self._on(free[bank], [write for _, write in mine], bank), strict=True):
+                told = shared_out([write for _, write in mine], free[bank], self.ports[bank])
+                for access, served in zip(mine, told, strict=True):
                     if served:
                         self.pending.remove(access)
             self.served += 1
@@ -105,21 +104,3 @@ class Clock:
         reads, writes = served.count(False), served.count(True)
         either = max(0, reads - ports.reads) + max(0, writes - ports.writes)
         return Ports(max(0, ports.reads - reads), max(0, ports.writes - writes), ports.both - either)
-
-    def _on(self, free: Ports, asked: Sequence[bool], bank: int) -> list[bool]:
-        """As ``shared_out`` on the ports that are left; who comes first is told by all the bank's ports."""
-        first = self.ports[bank].writes < self.ports[bank].reads
-        own = {False: free.reads, True: free.writes}
-        either = free.both
-        served = [False] * len(asked)
-        for kind in (first, not first):
-            for i, write in enumerate(asked):
-                if write != kind:
-                    continue
-                if own[kind]:
-                    own[kind] -= 1
-                    served[i] = True
-                elif either:
-                    either -= 1
-                    served[i] = True
-        return served

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import product
 
 from accelsim.spec.banks import Ports
 
@@ -26,24 +28,38 @@ class Asking:
     ends: list[int] = field(default_factory=list)
 
 
+@cache
+def at_once(reads: int, writes: int, both: int) -> tuple[tuple[int, int], ...]:
+    """How many reads and writes so many free ports can serve in a cycle: every port idle or used, in every way that it may be."""
+    ways = [*[((0, 0), (1, 0))] * reads, *[((0, 0), (0, 1))] * writes, *[((0, 0), (1, 0), (0, 1))] * both]
+    return tuple({(sum(read for read, _ in used), sum(write for _, write in used)) for used in product(*ways)})
+
+
+@cache
+def soonest(reads: int, writes: int, ports: Ports) -> int:
+    """Cycles that so many accesses of a bank take at the least: every cycle tried in every way."""
+    if not reads and not writes:
+        return 0
+    return 1 + min(soonest(max(0, reads - r), max(0, writes - w), ports) for r, w in at_once(
+        ports.reads, ports.writes, ports.both) if min(r, reads) or min(w, writes))
+
+
+def taken(reads: int, writes: int, left: dict[str, int], ports: Ports) -> tuple[int, int]:
+    """What a bank serves of so many reads and writes of a vector with the ports it has left: as many as it can; of those, what
+    leaves the rest to be done soonest; of those, most reads.
+    """
+    able = [(r, w) for r, w in at_once(left["r"], left["w"], left["b"]) if r <= reads and w <= writes]
+    most = max(r + w for r, w in able)
+    return min((soonest(reads - r, writes - w, ports), -r, (r, w)) for r, w in able if r + w == most)[2]
+
+
 def alone(accesses: Sequence[Access], bank_of: dict[int, int], ports: Ports, *, any_kind: bool) -> int:
-    """Cycles of a vector that nobody disturbs, bank by bank, one cycle after another."""
+    """Cycles of a vector that nobody disturbs, bank by bank."""
     longest = 1
     for bank in {bank_of[word] for word, _ in accesses}:
         reads = len({word for word, write in accesses if not write and bank_of[word] == bank})
         writes = len({word for word, write in accesses if write and bank_of[word] == bank})
-        cycles = 0
-        while reads or writes:
-            cycles += 1
-            if any_kind or ports.both:
-                free = ports.count
-                taken = min(reads, free)
-                reads, free = reads - taken, free - taken
-                writes -= min(writes, free)
-            else:
-                reads -= min(reads, ports.reads)
-                writes -= min(writes, ports.writes)
-        longest = max(longest, cycles)
+        longest = max(longest, soonest(reads, writes, Ports(both=ports.count) if any_kind else ports))
     return longest
 
 
@@ -63,17 +79,18 @@ def replayed(count: int, grain: int, ports: Ports, requesters: Sequence[Sequence
                 one.start = now
                 one.left = sorted(set(one.vectors[one.next][1]))
         for bank in range(count):
-            left = Counter({"r": ports.reads, "w": ports.writes, "b": ports.both})
+            left = {"r": ports.reads, "w": ports.writes, "b": ports.both}
             first = None
             for step in range(len(asking)):
                 number = (front[bank] + step) % len(asking)
                 one = asking[number]
                 if one.start < 0:
                     continue
-                for access in [own for own in one.left if bank_of[own[0]] == bank]:
-                    kind = "b" if ports.both else "w" if access[1] else "r"
-                    if left[kind]:
-                        left[kind] -= 1
+                here = [access for access in one.left if bank_of[access[0]] == bank]
+                asked = [[access for access in here if access[1] is write] for write in (False, True)]
+                for kind, those, many in zip("rw", asked, taken(len(asked[0]), len(asked[1]), left, ports), strict=True):
+                    for access in those[:many]:
+                        left[kind if left[kind] else "b"] -= 1
                         one.left.remove(access)
                         (writes if access[1] else reads)[bank] += 1
                         first = number if first is None else first

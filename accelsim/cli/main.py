@@ -203,7 +203,7 @@ def sram(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: 
          banks: Annotated[int | None, typer.Option("--banks", metavar="N", help="Default the chip's.")] = None,
          width: Annotated[str | None, typer.Option("--width", metavar="SIZE", help="Of a word of a bank: \"16 B\".")] = None,
          ports: Annotated[str | None, typer.Option("--ports", metavar="PORTS", help="Of a bank: 1RW (the default), 2RW, 1R1W, "
-                                                   "2R1W.")] = None,
+                                                   "2R1W, 1RW1R and so on.")] = None,
          interleave: Annotated[str | None, typer.Option("--interleave", metavar="GRAIN", help="What lies in a bank before the "
                                                         "next follows: word (the default), a size, or bank.")] = None,
          arbitration: Annotated[Arbitration | None, typer.Option("--arbitration", help="Who comes first at a bank; default "

@@ -161,7 +161,8 @@ def _banked(case: Case, entry: int, memory: Memory, banks: Banks, layouts: dict[
         "tensors": [{"name": one.tensor.name, "tile": list(one.tile.counts), "bits": one.bits, "layout": str(one.layout),
                      "slots": one.slots, "slot_bytes": one.slot_words * banks.width_bytes,
                      "read_elements": trace.read.get(one.tensor.name, 0),
-                     "written_elements": trace.written.get(one.tensor.name, 0)} for one in trace.places],
+                     "written_elements": trace.written.get(one.tensor.name, 0), "fill_elements": len(one.filled()),
+                     "drain_elements": len(one.drained())} for one in trace.places],
         "cycles": found.cycles, "cycles_without_conflicts": alone, "efficiency": alone / max(1, found.cycles), "requesters": rows}
 
 

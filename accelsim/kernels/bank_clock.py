@@ -16,15 +16,21 @@ from accelsim.kernels.bank_layout import (
     BOOKED,
     BOOKED_COUNT,
     COUNT,
+    K_ASKED,
     K_BOTH,
     K_CYCLE,
     K_FREE_BOTH,
     K_FREE_READS,
+    K_FREE_WRITES,
+    K_MAY_READS,
+    K_MAY_WRITES,
     K_MEMORY,
     K_READS,
     K_SEEN,
     K_WAIT_READS,
+    K_WAIT_WRITES,
     K_WANT_READS,
+    K_WANT_WRITES,
     K_WRITES,
     LOST_TO_OWN,
     LOST_TO_TRANSFERS,
@@ -53,40 +59,43 @@ def bank_at(s: Ints, code: int) -> int:
 
 
 @small_part
-def take_port(s: Ints, k: int, write: int) -> int:
-    """Take a port of a bank in this cycle, one for its kind alone if there is; returns whether one was free."""
+def cycles_of(s: Ints, k: int, reads: int, writes: int) -> int:
+    """Cycles in which a bank serves so many reads and writes, if nobody else asks.
+
+    In T cycles there are T ports for each of its own kind and T for each that serves either: enough where reads, writes, and both
+    together fit those that may serve them.
+    """
+    own_reads, own_writes, both = s[k + K_READS], s[k + K_WRITES], s[k + K_BOTH]
+    cycles = -(-(reads + writes) // (own_reads + own_writes + both))
+    if reads > 0:
+        cycles = max(cycles, -(-reads // (own_reads + both)))
+    if writes > 0:
+        cycles = max(cycles, -(-writes // (own_writes + both)))
+    return int(cycles)
+
+
+@small_part
+def share_out(s: Ints, k: int, reads: int, writes: int) -> int:
+    """Share out the ports that a bank has left in this cycle over reads and writes: those for one kind, then those for either, so
+    that the rest is done soonest alone; to reads where that is the same.
+    """
     if s[k + K_CYCLE] != s[NOW]:
         s[k + K_CYCLE] = s[NOW]
         for i in range(3):
             s[k + K_FREE_READS + i] = s[k + K_READS + i]
-    if s[k + K_FREE_READS + write] > 0:
-        s[k + K_FREE_READS + write] -= 1
-        return 1
-    if s[k + K_FREE_BOTH] > 0:
-        s[k + K_FREE_BOTH] -= 1
-        return 1
+    own_reads, own_writes = min(reads, s[k + K_FREE_READS]), min(writes, s[k + K_FREE_WRITES])
+    reads, writes = reads - own_reads, writes - own_writes
+    taken = min(s[k + K_FREE_BOTH], reads + writes)
+    least, chosen = NEVER, 0
+    for of_reads in range(min(taken, reads), max(0, taken - writes) - 1, -1):
+        left = cycles_of(s, k, reads - of_reads, writes - (taken - of_reads))
+        if least == NEVER or left < least:
+            least, chosen = left, of_reads
+    s[k + K_FREE_READS] -= own_reads
+    s[k + K_FREE_WRITES] -= own_writes
+    s[k + K_FREE_BOTH] -= taken
+    s[k + K_MAY_READS], s[k + K_MAY_WRITES] = own_reads + chosen, own_writes + taken - chosen
     return 0
-
-
-@small_part
-def goes_first(s: Ints, k: int) -> int:
-    """The kind (1: writes) that comes first at a bank's ports for either: the one that has fewer of its own; else reads."""
-    return 1 if s[k + K_WRITES] < s[k + K_READS] else 0
-
-
-@small_part
-def cycles_alone(s: Ints, k: int) -> int:
-    """Cycles in which a bank serves what the array asks of it at once, if nobody else asks."""
-    first = goes_first(s, k)
-    one, other = s[k + K_WANT_READS + first], s[k + K_WANT_READS + 1 - first]
-    cycles = 0
-    while one > 0 or other > 0:
-        one, other = max(0, one - s[k + K_READS + first]), max(0, other - s[k + K_READS + 1 - first])
-        shared = min(one, s[k + K_BOTH])
-        one -= shared
-        other = max(0, other - (s[k + K_BOTH] - shared))
-        cycles += 1
-    return cycles
 
 
 @part
@@ -95,7 +104,7 @@ def transfers_come(s: Ints, booked: Ints) -> int:
     while s[BOOKED] < s[BOOKED_COUNT] and booked[s[BOOKED] * ACCESS_WIDTH + X_CYCLE] <= s[NOW]:
         code = booked[s[BOOKED] * ACCESS_WIDTH + X_CODE]
         k = bank_at(s, code)
-        if s[k + K_WAIT_READS] + s[k + K_WAIT_READS + 1] == 0:
+        if s[k + K_WAIT_READS] + s[k + K_WAIT_WRITES] == 0:
             s[s[B_WAIT] + s[WAIT_COUNT]] = k
             s[WAIT_COUNT] += 1
         s[k + K_WAIT_READS + (code & 1)] += 1
@@ -110,13 +119,11 @@ def serve_transfers(s: Ints) -> int:
     left = 0
     for i in range(s[WAIT_COUNT]):
         k = s[s[B_WAIT] + i]
-        first = goes_first(s, k)
-        for turn in range(2):
-            write = first if turn == 0 else 1 - first
-            while s[k + K_WAIT_READS + write] > 0 and take_port(s, k, write):
-                s[k + K_WAIT_READS + write] -= 1
-                s[WAITING] -= 1
-        if s[k + K_WAIT_READS] + s[k + K_WAIT_READS + 1] > 0:
+        share_out(s, k, s[k + K_WAIT_READS], s[k + K_WAIT_WRITES])
+        s[k + K_WAIT_READS] -= s[k + K_MAY_READS]
+        s[k + K_WAIT_WRITES] -= s[k + K_MAY_WRITES]
+        s[WAITING] -= s[k + K_MAY_READS] + s[k + K_MAY_WRITES]
+        if s[k + K_WAIT_READS] + s[k + K_WAIT_WRITES] > 0:
             s[s[B_WAIT] + left] = k
             left += 1
     s[WAIT_COUNT] = left
@@ -137,32 +144,32 @@ def array_asks(s: Ints, accesses: Ints) -> int:
         k = bank_at(s, code)
         if s[k + K_SEEN] != s[STAMP]:
             s[k + K_SEEN] = s[STAMP]
-            s[k + K_WANT_READS] = s[k + K_WANT_READS + 1] = 0
+            s[k + K_WANT_READS] = s[k + K_WANT_WRITES] = 0
         s[k + K_WANT_READS + (code & 1)] += 1
+        if s[k + K_WANT_READS] + s[k + K_WANT_WRITES] > 1:
+            s[ALONE] = max(s[ALONE], cycles_of(s, k, s[k + K_WANT_READS], s[k + K_WANT_WRITES]))
         s[s[B_PENDING] + s[PENDING]] = code
         s[PENDING] += 1
-    for i in range(s[PENDING]):
-        k = bank_at(s, s[s[B_PENDING] + i])
-        if s[k + K_WANT_READS] + s[k + K_WANT_READS + 1] > 1:
-            s[ALONE] = max(s[ALONE], cycles_alone(s, k))
-            s[k + K_WANT_READS] = s[k + K_WANT_READS + 1] = 0
     return 0
 
 
 @part
 def serve_array(s: Ints) -> int:
     """Serve what the array waits for, on the ports that are left."""
-    for turn in range(2):
-        left = 0
-        for i in range(s[PENDING]):
-            code = s[s[B_PENDING] + i]
-            k = bank_at(s, code)
-            now = ((code & 1) == goes_first(s, k)) == (turn == 0)
-            if now and take_port(s, k, code & 1):
-                continue
-            s[s[B_PENDING] + left] = code
-            left += 1
-        s[PENDING] = left
+    left = 0
+    for i in range(s[PENDING]):
+        code = s[s[B_PENDING] + i]
+        k = bank_at(s, code)
+        if s[k + K_ASKED] != s[NOW]:
+            s[k + K_ASKED] = s[NOW]
+            share_out(s, k, s[k + K_WANT_READS], s[k + K_WANT_WRITES])
+        if s[k + K_MAY_READS + (code & 1)] > 0:
+            s[k + K_MAY_READS + (code & 1)] -= 1
+            s[k + K_WANT_READS + (code & 1)] -= 1
+            continue
+        s[s[B_PENDING] + left] = code
+        left += 1
+    s[PENDING] = left
     s[SERVED] += 1
     return 0
 

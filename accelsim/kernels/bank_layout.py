@@ -16,9 +16,10 @@ that the array waits for: how many are ``PENDING``, how many cycles they take ``
 """
 
 (K_READS, K_WRITES, K_BOTH, K_MEMORY, K_CYCLE, K_FREE_READS, K_FREE_WRITES, K_FREE_BOTH, K_WAIT_READS, K_WAIT_WRITES, K_SEEN,
- K_WANT_READS, K_WANT_WRITES, BANK_WIDTH) = range(14)
+ K_WANT_READS, K_WANT_WRITES, K_ASKED, K_MAY_READS, K_MAY_WRITES, BANK_WIDTH) = range(17)
 """A bank: its ports for reads, for writes and for either; the memory it belongs to; the cycle that its free ports are told of,
-and how many they are; words of transfers that wait, to be read and to be written; a count of what the array asks of it at once.
+and how many they are; words of transfers that wait, to be read and to be written; which count of what the array asks of it at
+once is its own, and how much of that is left; the cycle in which it was last asked, and how many reads and writes may be served.
 """
 
 LOST_TO_OWN, LOST_TO_TRANSFERS, LOST_WIDTH = range(3)

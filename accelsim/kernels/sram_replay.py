@@ -16,6 +16,8 @@ from accelsim.kernels.sram_layout import (
     BOTH,
     K_CYCLE,
     K_FIRST,
+    K_MAY_READ,
+    K_MAY_WRITE,
     K_NEXT_FIRST,
     K_READS,
     K_SEEN,
@@ -60,13 +62,25 @@ def shared_out(count: int, ports: int) -> int:
     return -(-count // ports) if ports > 0 else 0
 
 
+@small_part
+def cycles_of(s: Ints, reads: int, writes: int) -> int:
+    """Cycles that so many reads and writes of a bank take alone.
+
+    In T cycles there are T x READS ports for reads alone, T x WRITES for writes, T x BOTH for either: enough where reads beyond
+    the first and writes beyond the second fit the third, so where reads, writes, and both together fit what may serve them.
+    """
+    every = s[READS] + s[WRITES] + s[BOTH]
+    return max(shared_out(reads, s[READS] + s[BOTH]), shared_out(writes, s[WRITES] + s[BOTH]), shared_out(reads + writes, every))
+
+
 @part
 def begin(s: Ints, v: Ints, a: Ints, r: int) -> None:
     """A requester's next vector begins: its accesses are pending, and what it would take alone is worked out."""
     vector = v[(s[r + R_FIRST] + s[r + R_VECTOR]) * VECTOR_WIDTH + V_FIRST]
     end = v[(s[r + R_FIRST] + s[r + R_VECTOR] + 1) * VECTOR_WIDTH + V_FIRST]
     s[STAMP] += 1
-    both = s[BOTH] + s[READS] + s[WRITES]
+    every = s[BOTH] + s[READS] + s[WRITES]
+    kinds = s[BOTH] < every
     shared = alone = 1
     for i in range(vector, end):
         place = (s[r + R_ACCESS] + i) * ACCESS_WIDTH
@@ -75,21 +89,57 @@ def begin(s: Ints, v: Ints, a: Ints, r: int) -> None:
             s[k + K_SEEN] = s[STAMP]
             s[k + K_WANT_READ] = s[k + K_WANT_WRITE] = 0
         s[k + K_WANT_READ + a[place + A_WRITE]] += 1
-        wanted = shared_out(s[k + K_WANT_READ] + s[k + K_WANT_WRITE], both)
-        apart = max(shared_out(s[k + K_WANT_READ], s[READS]), shared_out(s[k + K_WANT_WRITE], s[WRITES]))
-        shared = max(shared, wanted)
-        alone = max(alone, wanted if s[BOTH] > 0 else apart)
+        shared = max(shared, shared_out(s[k + K_WANT_READ] + s[k + K_WANT_WRITE], every))
+        if kinds:
+            alone = max(alone, cycles_of(s, s[k + K_WANT_READ], s[k + K_WANT_WRITE]))
         s[s[r + R_PLACE] + i - vector] = place
     s[r + R_PENDING] = end - vector
     s[r + R_ACCESSES] += end - vector
     s[r + R_START] = s[NOW]
-    s[r + R_OWN], s[r + R_ALONE] = shared, alone
+    s[r + R_OWN], s[r + R_ALONE] = shared, alone if kinds else shared
+
+
+@part
+def count_wanted(s: Ints, a: Ints, r: int) -> None:
+    """Count what is left of a requester's vector, bank by bank."""
+    s[STAMP] += 1
+    for i in range(s[r + R_PENDING]):
+        place = s[s[r + R_PLACE] + i]
+        k = s[B_BANK] + a[place + A_BANK] * BANK_WIDTH
+        if s[k + K_SEEN] != s[STAMP]:
+            s[k + K_SEEN] = s[STAMP]
+            s[k + K_WANT_READ] = s[k + K_WANT_WRITE] = 0
+        s[k + K_WANT_READ + a[place + A_WRITE]] += 1
+    s[STAMP] += 1
+
+
+@part
+def allow(s: Ints, k: int) -> None:
+    """Share out the ports that a bank has left in this cycle over the reads and writes that a vector wants of it: those for one
+    kind, then those for both so that the rest is done soonest alone; to reads where that is the same.
+    """
+    reads, writes = s[k + K_WANT_READ], s[k + K_WANT_WRITE]
+    both = s[BOTH] - max(0, s[k + K_USED_READ] - s[READS]) - max(0, s[k + K_USED_WRITE] - s[WRITES])
+    own_reads = min(reads, max(0, s[READS] - s[k + K_USED_READ]))
+    own_writes = min(writes, max(0, s[WRITES] - s[k + K_USED_WRITE]))
+    reads, writes = reads - own_reads, writes - own_writes
+    taken = min(both, reads + writes)
+    least = NEVER
+    for of_reads in range(min(taken, reads), max(0, taken - writes) - 1, -1):
+        left = cycles_of(s, reads - of_reads, writes - (taken - of_reads))
+        if least == NEVER or left < least:
+            least = left
+            s[k + K_MAY_READ], s[k + K_MAY_WRITE] = own_reads + of_reads, own_writes + taken - of_reads
 
 
 @small_part
-def served(s: Ints, k: int, write: int) -> int:
+def served(s: Ints, k: int, write: int, mixed: int) -> int:
     """Whether a port of a bank is left for an access, which takes it."""
-    if s[BOTH] > 0:
+    if mixed:
+        if s[k + K_MAY_READ + write] == 0:
+            return 0
+        s[k + K_MAY_READ + write] -= 1
+    elif s[BOTH] > 0:
         if s[k + K_USED_READ] + s[k + K_USED_WRITE] >= s[BOTH]:
             return 0
     elif s[k + K_USED_READ + write] >= s[READS + write]:
@@ -105,6 +155,9 @@ def serve(s: Ints, a: Ints, number: int, turn: int) -> None:
     r = s[B_REQUESTER] + number * REQUESTER_WIDTH
     count = s[REQUESTERS]
     left = 0
+    mixed = s[BOTH] > 0 and s[READS] + s[WRITES] > 0
+    if mixed:
+        count_wanted(s, a, r)
     for i in range(s[r + R_PENDING]):
         place = s[s[r + R_PLACE] + i]
         k = s[B_BANK] + a[place + A_BANK] * BANK_WIDTH
@@ -114,7 +167,10 @@ def serve(s: Ints, a: Ints, number: int, turn: int) -> None:
             s[k + K_FIRST] = s[k + K_NEXT_FIRST]
         if (number - s[k + K_FIRST] + count) % count == turn:
             first = s[k + K_USED_READ] + s[k + K_USED_WRITE] == 0
-            if served(s, k, a[place + A_WRITE]):
+            if mixed and s[k + K_SEEN] != s[STAMP]:
+                s[k + K_SEEN] = s[STAMP]
+                allow(s, k)
+            if served(s, k, a[place + A_WRITE], mixed):
                 if first and s[ROUND_ROBIN]:
                     s[k + K_NEXT_FIRST] = (number + 1) % count
                 continue

@@ -161,7 +161,7 @@ def _state(access: BankAccess) -> Ints:
     for number, one in enumerate(banks):
         own = rows[first:first + one.count]
         own[:, at.K_READS], own[:, at.K_WRITES], own[:, at.K_BOTH] = one.ports.reads, one.ports.writes, one.ports.both
-        own[:, at.K_MEMORY], own[:, at.K_CYCLE] = number, at.NEVER
+        own[:, at.K_MEMORY], own[:, at.K_CYCLE], own[:, at.K_ASKED] = number, at.NEVER, at.NEVER
         first += one.count
     return state
 

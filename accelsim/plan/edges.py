@@ -24,13 +24,15 @@ Ints = NDArray[np.int64]
 class Lanes:
     """PEs that need elements of their own. ``offsets``: int64[m, lines] from the first PE's position. ``enter``, ``leave``:
     int64[m], cycles after the first that an element of a systolic array enters at its edge, and that a result leaves it.
-    ``order``: int64[m], where a stationary word (which is a lane too) comes among those of its array, row by row.
+    ``order``: int64[m], where a stationary word (which is a lane too) comes among those of its array, row by row. ``array``:
+    int64[m], which array's.
     """
 
     offsets: Ints
     enter: Ints
     leave: Ints
     order: Ints
+    array: Ints
 
 
 def lanes(case: Case, entry: int, tensor: Tensor, *, stationary: bool) -> Lanes:
@@ -55,9 +57,10 @@ def lanes(case: Case, entry: int, tensor: Tensor, *, stationary: bool) -> Lanes:
     leave = (y if moved["y"] else edge["y"]) + (x if moved["x"] else edge["x"]) if systolic else np.zeros_like(x)
     numbers: Ints = np.arange(len(indices), dtype=np.int64)
     each = prod(loop.bound for loop in inner)
-    word = numbers // prod(loop.bound for loop in spatial)
+    every = prod(loop.bound for loop in spatial)
+    word = numbers // every
     order = ((word * (edge["y"] + 1) + y) * (edge["x"] + 1) + x) if systolic else word * each + numbers % each
-    return Lanes(offsets, enter, leave + np.zeros_like(x), order)
+    return Lanes(offsets, enter, leave + np.zeros_like(x), order, numbers % every // each)
 
 
 def _coordinate(case: Case, loops: Sequence[NestLoop], indices: Ints, axis: str) -> Ints:

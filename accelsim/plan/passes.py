@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from math import ceil
+from math import ceil, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.errors import LimitExceeded
-from accelsim.plan.images import IndexSet, TensorImage
+from accelsim.plan.images import IndexSet, TensorImage, shared
 from accelsim.spec.case import Case
 from accelsim.spec.chip import ArrayModel
 from accelsim.spec.nest import NestLoop
@@ -31,13 +31,14 @@ MOST_ALONG = 10_000_000
 @dataclass(frozen=True)
 class Load:
     """A stationary tile that moves, into the registers or out: its position, the cycle its first word does, and that after its
-    last, or after the array has shifted all its rows.
+    last, or after the array has shifted all its rows. ``held``: the position of the tile before, whose words stay (None: none).
     """
 
     tensor: Tensor
     position: Position
     start: int
     end: int
+    held: Position | None = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,20 @@ class _Registers:
     position: Position = field(default_factory=list)
     until: int = 0
 
+    def tile(self, position: Position) -> tuple[IndexSet, ...]:
+        """The tile at a position; padding alone is the same wherever it is."""
+        found = tuple(axis.at(position) for axis in self.image.axes)
+        return found if _moved(found) else self.image.nothing
+
+    def keep(self, position: Position, following: Position, latency: int) -> None:
+        """Hold what was held when the tile before ended, at ``position``: it can be let go of when the one ``following`` begins.
+        Results have left unless they stay.
+        """
+        tile = self.tile(position)
+        if self.tensor.role is not Role.OUTPUT or tile == self.tile(following):
+            self.held, self.position, self.until = tile, position, -latency if self.late else 0
+            self.free.popleft()
+
 
 def row_words(case: Case) -> int:
     """Words of a row of the array."""
@@ -121,13 +136,16 @@ def _held_bits(case: Case, tensor: Tensor) -> int:
     return (case.operator.accumulator if tensor.role is Role.OUTPUT else tensor.dtype).bits
 
 
-def _cycles(case: Case, words: Fraction | None, tile: Sequence[IndexSet]) -> int:
-    """Cycles that a tile takes into the registers or out: a systolic array shifts all its rows."""
+def _moved(tile: Sequence[IndexSet], held: Sequence[IndexSet] | None = None) -> int:
+    """Elements of a tile that one held before does not have."""
+    count = prod(axis.count for axis in tile)
+    return count if held is None else count - prod(shared(axis, one) for axis, one in zip(tile, held, strict=True))
+
+
+def _cycles(case: Case, words: Fraction | None, count: int) -> int:
+    """Cycles that so many words take into the registers or out: a systolic array shifts all its rows."""
     if words is None:
         return 1
-    count = 1
-    for axis in tile:
-        count *= axis.count
     if case.chip.array.model is ArrayModel.SYSTOLIC:
         count = max(count, case.chip.array.pe_count)
     return ceil(count / words)
@@ -144,20 +162,35 @@ def fresh(case: Case, position: Sequence[int]) -> bool:
     return all(position[line] == 0 for line in reduction_lines(case))
 
 
-def passes(case: Case, entry: int, at: Sequence[int]) -> Iterator[Pass]:
-    """The passes of one tile of an entry, whose positions along the lines are ``at``."""
+def _last(case: Case, loops: Sequence[NestLoop], base: Sequence[int]) -> Position:
+    """The last of ``positions``."""
+    found = list(base)
+    for loop in loops:
+        room = case.nest.lines[loop.line].extent - 1 - found[loop.line]
+        found[loop.line] += min(loop.bound - 1, room // loop.stride) * loop.stride
+    return found
+
+
+def passes(case: Case, entry: int, at: Sequence[int], before: Sequence[int] | None = None,
+           after: Sequence[int] | None = None) -> Iterator[Pass]:
+    """The passes of one tile of an entry, whose positions along the lines are ``at``. ``before``, ``after``: those of the tiles
+    before and after it, whose stationary words this one may find and leave in the registers (None: there are none).
+    """
     loops = [loop for loop in case.nest.loops if loop.axis is None and entry <= loop.entry < case.array_entry]
     within = _Iterations(case)
     latency = case.chip.array.skew_cycles
     held = [_registers(case, tensor) for tensor in case.operator.tensors if case.array_entry in case.paths[tensor.name][1:]]
     free = loading = draining = 0
     leaving: list[Load] = []
+    if before is not None:
+        for one in held:
+            one.keep(_last(case, loops, before), list(at), latency)
     for position in positions(case, loops, at):
         iterations = within.at(position)
         hold = len(iterations) * case.interval_cycles
         loads, start = [], free
         for one in held:
-            tile = tuple(axis.at(position) for axis in one.image.axes)
+            tile = one.tile(position)
             if tile == one.held:
                 continue
             output = one.tensor.role is Role.OUTPUT
@@ -165,15 +198,17 @@ def passes(case: Case, entry: int, at: Sequence[int]) -> Iterator[Pass]:
                 released = one.until + (latency if one.late else 0)
                 if output:
                     begins = max(released, draining)
-                    draining = released = begins + _cycles(case, moved_out(case, one.tensor), one.held)
+                    draining = released = begins + _cycles(case, moved_out(case, one.tensor), _moved(one.held))
                     leaving.append(Load(one.tensor, one.position, begins, released))
                 one.free.append(released)
             claimed = one.free.popleft()
+            had, where = (None, None) if output or one.held is None else (one.held, one.position)
             one.held, one.position = tile, position
-            if not output or (not fresh(case, position) and not _adds(case, one.tensor)):
+            new = _moved(tile, had)
+            if new and (not output or (not fresh(case, position) and not _adds(case, one.tensor))):
                 begins = max(claimed, loading)
-                loading = claimed = begins + _cycles(case, moved_in(case, one.tensor), tile)
-                loads.append(Load(one.tensor, position, begins, claimed))
+                loading = claimed = begins + _cycles(case, moved_in(case, one.tensor), new)
+                loads.append(Load(one.tensor, position, begins, claimed, where))
             start = max(start, claimed)
         free = start + hold
         for one in held:
@@ -182,9 +217,11 @@ def passes(case: Case, entry: int, at: Sequence[int]) -> Iterator[Pass]:
         leaving = []
     rest = []
     for one in held:
-        if one.tensor.role is Role.OUTPUT and one.held is not None:
+        stays = after is not None and one.held == one.tile(list(after))
+        if one.tensor.role is Role.OUTPUT and one.held is not None and not stays:
             begins = max(one.until + latency, draining)
-            rest.append(Load(one.tensor, one.position, begins, begins + _cycles(case, moved_out(case, one.tensor), one.held)))
+            took = _cycles(case, moved_out(case, one.tensor), _moved(one.held))
+            rest.append(Load(one.tensor, one.position, begins, begins + took))
     if rest:
         yield Pass(rest[0].position, free, 0, within.none, (), tuple(rest))
 

@@ -47,6 +47,16 @@ class Place:
     coming: Tile | None
     gone: Tile | None
 
+    def filled(self) -> Ints:
+        """Places in the coming tile of what the DMA brings: of inputs what the tile in use does not hold, partial sums all."""
+        empty: Ints = np.zeros(0, dtype=np.int64)
+        return empty if self.coming is None else self.coming.without(None if self.tensor.role is Role.OUTPUT else self.tile)
+
+    def drained(self) -> Ints:
+        """Places in the tile before of what the DMA takes away: all of it."""
+        empty: Ints = np.zeros(0, dtype=np.int64)
+        return empty if self.gone is None else self.gone.without(None)
+
 
 @dataclass(frozen=True)
 class TileAccess:
@@ -119,7 +129,7 @@ def tile_access(case: Case, entry: int, memory: Memory, banks: Banks, layouts: M
         raise LimitExceeded(f"{case.operator.name}: more than {10 * MOST_ELEMENTS:,} elements to look at; replay fewer passes "
                             "(--passes), or map smaller tiles")
     # what leaves the registers last is told by one more, without iterations
-    replayed = islice(passes(case, entry, now), most_passes + (every <= most_passes))
+    replayed = islice(passes(case, entry, now, before, after), most_passes + (every <= most_passes))
     for group in together(replayed, max(1, AT_ONCE // widest)):
         for place, placing, asker in own:
             for demand in asker.of(group):
@@ -203,7 +213,7 @@ def _dma(case: Case, entry: int, places: Sequence[Place], banks: Banks, access: 
         if tile is None:
             continue
         each, gap = _burst(case, entry, place, banks, access)
-        moved = tile.without(place.tile if access is Access.FILL and place.tensor.role is not Role.OUTPUT else None)
+        moved = place.filled() if access is Access.FILL else place.drained()
         own = _placing(tile, place, banks).words(moved) + place.first_word + place.slot_words
         begins = now + np.arange(len(moved), dtype=np.int64) // each * gap
         kept = begins < until

@@ -50,16 +50,15 @@ class Layout:
 
 @dataclass(frozen=True)
 class Ports:
-    """Ports of one bank: for reads, for writes, or (``both``) for either; then there are no others."""
+    """Ports of one bank: for reads, for writes, or (``both``) for either."""
 
     reads: int = 0
     writes: int = 0
     both: int = 0
 
     def __str__(self) -> str:
-        if self.both:
-            return f"{self.both}RW"
-        return f"{self.reads}R" + (f"{self.writes}W" if self.writes else "")
+        kinds = ((self.both, "RW"), (self.reads, "R"), (self.writes, "W"))
+        return "".join(f"{count}{kind}" for count, kind in kinds if count)
 
     @property
     def count(self) -> int:
@@ -137,12 +136,17 @@ class Laid:
 
 
 def parse_ports(text: str) -> Ports:
-    """``1RW``, ``2RW``, ``1R1W``, ``2R1W``, ``2R``. ValueError where it is none of these."""
-    found = re.fullmatch(r"(?:([0-9]{1,2})RW|([0-9]{1,2})R(?:([0-9]{1,2})W)?)", text.strip().upper())
-    ports = None if found is None else Ports(int(found[2] or 0), int(found[3] or 0), int(found[1] or 0))
-    if ports is None or not 1 <= ports.count <= _MOST_PORTS or (not ports.both and not ports.reads):
-        raise ValueError(f"'{text[:40]}' are no ports of a bank; allowed: nRW (each serves either), or nR and nRmW (reads and "
-                         "writes apart), such as 1RW, 2RW, 1R1W, 2R1W")
+    """``1RW``, ``2RW``, ``1R1W``, ``2R1W``, ``2R``, ``1RW1R``: numbers of ports that serve either, reads, writes, each kind once.
+    ValueError where it is none of these, or nothing can be read.
+    """
+    word = text.strip().upper()
+    found = re.findall(r"([1-9][0-9]?)(RW|R|W)", word)
+    count = {kind: int(number) for number, kind in found}
+    ports = Ports(count.get("R", 0), count.get("W", 0), count.get("RW", 0))
+    whole = "".join(number + kind for number, kind in found) == word and len(count) == len(found)
+    if not whole or not ports.reads + ports.both or ports.count > _MOST_PORTS:
+        raise ValueError(f"'{text[:40]}' are no ports of a bank; allowed: nRW (each serves either), nR (reads alone), nW (writes "
+                         f"alone), each once, one that reads and {_MOST_PORTS} at most, such as 1RW, 2RW, 1R1W, 2R1W, 1RW1R")
     return ports
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from accelsim.plan.placing import Placing
 from accelsim.spec.banks import Arbitration, Banks, Layout, LayoutKind, Ports, parse_layout, parse_ports
 from accelsim.spec.sramtrace import Accesses
 
-from ..sram_brute import Access, replayed
+from ..sram_brute import Access, at_once, replayed, soonest
 
 Vectors = Sequence[tuple[int, Sequence[Access]]]
 
@@ -36,8 +37,11 @@ vectors = st.lists(st.tuples(st.integers(1, 4), st.lists(st.tuples(st.integers(0
                    max_size=9)
 
 
-@settings(max_examples=400, deadline=None)
-@given(st.integers(1, 5), st.integers(1, 3), st.sampled_from(["1RW", "2RW", "1R1W", "2R1W", "3R2W"]), st.booleans(),
+PORTS = ("1RW", "2RW", "1R1W", "2R1W", "3R2W", "1RW1R", "1RW1W", "1RW1R1W", "2RW1R", "1RW2R1W", "2RW1R2W")
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.integers(1, 5), st.integers(1, 3), st.sampled_from(PORTS), st.booleans(),
        st.lists(vectors, min_size=1, max_size=4))
 def test_a_replay_is_that_of_the_rules(count: int, grain: int, ports: str, fair: bool, asked: list[Vectors]) -> None:
     found = replay(banks(count, ports, grain=grain, fair=fair), [accesses(one) for one in asked])
@@ -121,6 +125,43 @@ def test_reads_and_writes_of_one_bank() -> None:
     assert replay(banks(1, "1R1W"), [accesses(both)]).cycles == 1
     told = replay(banks(1, "3R1W"), [accesses([(0, [(0, True), (1, True), (2, True), (3, True)])])]).requesters[0]
     assert (told.cycles, told.lost_bank, told.lost_port_kind) == (4, 0, 3)  # four ports would serve all in one cycle
+
+
+@pytest.mark.parametrize("ports", [Ports(*one) for one in product(range(3), range(3), range(4)) if one[0] + one[2] > 0
+                                   and one[1] + one[2] > 0], ids=str)
+def test_a_vector_of_one_bank_takes_what_it_must(ports: Ports) -> None:
+    """As soon as any choice of ports in any cycle would have it; in one cycle just where some choice has a port for each."""
+    bank = Banks(1, 4, ports)
+    for reads, writes in product(range(8), range(8)):
+        if reads + writes:
+            own = [(i, False) for i in range(reads)] + [(i, True) for i in range(writes)]
+            found = replay(bank, [accesses([(0, own)])])
+            assert found.cycles == soonest(reads, writes, ports)
+            assert (found.cycles == 1) is ((reads, writes) in at_once(ports.reads, ports.writes, ports.both))
+            told = found.requesters[0]
+            assert (told.lost_contention, told.lost_bank) == (0, -(-(reads + writes) // ports.count) - 1)
+
+
+def test_a_port_for_both_beside_one_for_reads() -> None:
+    """1RW1R. Two reads, or a read and a write, in a cycle; two writes in two. Of two reads and two writes the second read waits,
+    so that both cycles have a write: reads first would take three.
+    """
+    def cycles(reads: int, writes: int) -> int:
+        own = [(i, False) for i in range(reads)] + [(i, True) for i in range(writes)]
+        return replay(banks(1, "1RW1R"), [accesses([(0, own)])]).cycles
+
+    assert [cycles(2, 0), cycles(1, 1), cycles(0, 2), cycles(2, 2), cycles(4, 1), cycles(1, 3)] == [1, 1, 2, 2, 3, 3]
+    told = replay(banks(1, "1RW1R"), [accesses([(0, [(0, True), (1, True), (2, True)])])]).requesters[0]
+    assert (told.lost_bank, told.lost_port_kind) == (1, 1)  # two ports of both would take two cycles
+
+
+def test_the_dma_writes_where_the_array_reads() -> None:
+    """Each a word a cycle of one bank. 1RW1R serves both: the array reads by the port for reads. A second read leaves none."""
+    array, twice = (accesses([(int(i > 0), [(word, False) for word in range(many)]) for i in range(10)]) for many in (1, 2))
+    fill = accesses([(int(i > 0), [(9, True)]) for i in range(10)], "fill")
+    assert [one.cycles for one in replay(banks(1, "1RW1R"), [array, fill]).requesters] == [10, 10]
+    assert [one.cycles for one in replay(banks(1, "1RW1R"), [twice, fill]).requesters] == [10, 20]
+    assert [one.cycles for one in replay(banks(1, "1RW1R1W"), [twice, fill]).requesters] == [10, 10]
 
 
 def test_the_array_and_the_dma_at_one_bank() -> None:

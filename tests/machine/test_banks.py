@@ -13,7 +13,7 @@ from accelsim.analytic.estimate import estimate
 from accelsim.machine.compiled_driver import CompiledMachine
 from accelsim.machine.sram import replay
 from accelsim.plan.tileaccess import tile_access
-from accelsim.spec.banks import Banks, Layout, Ports, parse_layout
+from accelsim.spec.banks import Banks, Layout, Ports, parse_layout, parse_ports
 from accelsim.spec.case import Case
 from accelsim.stalls import StallCause
 from accelsim.timeline import LaneKind
@@ -173,17 +173,19 @@ def test_a_transfer_under_a_step_holds_it_up_and_is_not_held_up_itself() -> None
 @pytest.mark.parametrize("lie", ["row", "column", "padded:1", "swizzled", "blocked:4x4"])
 @pytest.mark.parametrize("count", [1, 2, 8])
 @pytest.mark.parametrize("loops", ["m* n* k*", "k* n* m*", "n* k* m*"])
-def test_a_step_loses_what_its_replay_does(lie: str, count: int, loops: str) -> None:
+@pytest.mark.parametrize("ports", ["1RW", "1R1W", "1RW1R", "1RW1W"])
+def test_a_step_loses_what_its_replay_does(lie: str, count: int, loops: str, ports: str) -> None:
     """With nothing moving beside it, the array stands still as long as that which ``accelsim sram`` replays."""
     on = chip([level("SRAM", capacity_bytes=1 << 20)], array((("x", 4), ("y", 4)), depth_cycles=3))
     case = make(on, gemm(8, 12, 8), entry("SRAM", loops), entry("PE", "", x="n4", y="k4"))
     lies = dict.fromkeys("ABC", parse_layout(lie))
-    made = with_banks(case, [Banks(count, 4, Ports(both=1))], lies)
+    made = with_banks(case, [Banks(count, 4, parse_ports(ports))], lies)
     assert made is not None
     (memory,) = made.chip.levels[0].memories
     assert memory.banked is not None
     (alone,) = replay(memory.banked, tile_access(made, 0, memory, memory.banked, lies, most_passes=1000).requesters).requesters
-    assert run(made).timeline.counts["bank_own_cycles"] == alone.lost_bank > 0
+    lost = run(made, None, CompiledMachine).timeline.counts["bank_own_cycles"]
+    assert lost == alone.lost_bank + alone.lost_port_kind > 0
 
 
 def test_results_that_wait_for_a_bank_leave_later() -> None:

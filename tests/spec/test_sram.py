@@ -19,13 +19,16 @@ def memory(name: str = "SPAD") -> Memory:
 
 
 @pytest.mark.parametrize(("text", "ports"), [("1RW", Ports(both=1)), ("2rw", Ports(both=2)), ("1R1W", Ports(1, 1)),
-                                             ("2R", Ports(2)), (" 3R2W ", Ports(3, 2))])
+                                             ("2R", Ports(2)), (" 3R2W ", Ports(3, 2)), ("1RW1R", Ports(1, 0, 1)),
+                                             ("1W1R", Ports(1, 1)), ("1r1rw", Ports(1, 0, 1)), ("2RW1W", Ports(0, 1, 2)),
+                                             ("1RW2R3W", Ports(2, 3, 1)), ("32RW32R", Ports(32, 0, 32))])
 def test_ports(text: str, ports: Ports) -> None:
     assert parse_ports(text) == ports
     assert parse_ports(str(ports)) == ports
 
 
-@pytest.mark.parametrize("text", ["", "RW", "0RW", "1W", "1W1R", "0R1W", "65RW", "99R1W", "1RW1R", "-1RW", "one"])
+@pytest.mark.parametrize("text", ["", "RW", "0RW", "1W", "2W", "0R1W", "1RW0R", "65RW", "99R1W", "33RW32R", "1R1R", "1RW1RW",
+                                  "-1RW", "1RWR", "1RW 1R", "one"])
 def test_what_are_no_ports(text: str) -> None:
     with pytest.raises(ValueError, match="are no ports of a bank"):
         parse_ports(text)

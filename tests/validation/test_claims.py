@@ -9,14 +9,13 @@ from statistics import mean, median
 import pytest
 
 from accelsim.analytic.estimate import estimate
-from accelsim.errors import SpecError
 from accelsim.machine.dram import replay
 from accelsim.machine.simulate import simulate
 from accelsim.measure.report import OperatorReport, measure
 from accelsim.plan.schedule import Schedule
 from accelsim.spec.case import Case
 from accelsim.spec.dramtrace import trace_of
-from accelsim.spec.read import read_chip, read_memory
+from accelsim.spec.read import read_memory
 from accelsim.verbs import run
 from validation.claims.measures import SWEPT, elasticities, in_one_pass, largest_drop, off_target
 from validation.study.rows import Row, load
@@ -215,15 +214,6 @@ def test_11_the_same_bytes_in_short_rows_come_slowly(memory: str, short: int) ->
     assert scattered(4096, memory) > 0.9
     assert scattered(short, memory) < 0.65
     assert scattered(4096, memory) > 1.5 * scattered(short, memory)
-
-
-# -- 12: cache against scratchpad -------------------------------------------------------------------------------------
-
-
-def test_12_a_cache_is_refused_by_name() -> None:
-    """Placement by hardware is not modelled: no chip can ask for it, so nothing can be claimed of it."""
-    with pytest.raises(SpecError, match="manages"):
-        read_chip("toy", ["chip.levels.SRAM.manages=hardware"])
 
 
 # -- 22: analytic models are wrong in known ways ----------------------------------------------------------------------

@@ -7,10 +7,12 @@ from math import sqrt
 from pathlib import Path
 from statistics import mean, median
 
+from validation.claims import caches
+from validation.claims.caches import LINE, Sides
 from validation.claims.measures import CAPACITIES, SIDE, SWEPT, best_traffic, elasticities, in_one_pass, largest_drop, off_target
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "claims.md"
-NOTE = "<!-- Written by `make study` from what validation/claims/measures.py measures. -->"
+NOTE = "<!-- Written by `make study` from what validation/claims/measures.py and caches.py measure. -->"
 RATES = (2, 4, 8, 16, 32, 64)
 
 
@@ -19,7 +21,7 @@ def page() -> str:
     return "\n".join(["# Claims of the field, in pictures", "", NOTE, "",
                       "Sentences that the literature on accelerators repeats, measured here. Each has a test that can fail; the "
                       "list of all is in `validation/claims/README.md`. That closed forms are wrong in known ways has [a page "
-                      "of its own](analytic-error.md).", "", *capacity(), "", *targets(), "", *binding()]) + "\n"
+                      "of its own](analytic-error.md).", "", *capacity(), "", *targets(), "", *cached(), "", *binding()]) + "\n"
 
 
 def capacity() -> Iterator[str]:
@@ -60,6 +62,66 @@ def targets() -> Iterator[str]:
                     f"writes are square by a formula, and at {after} rows no longer hold all of them, so that all weights are "
                     "read twice. Mapped by hand, all rows past each tile of weights at once, the array is "
                     f"{in_one_pass(after):.1%} used, {in_one_pass(after) / in_one_pass(SWEPT[2][3]):.2f} times the target.")
+
+
+def losing() -> Iterator[tuple[str, str, str, Sides]]:
+    """Where a cache loses: mechanism, what is varied, its misses by hand, what was found."""
+    for pitch in caches.PITCHES:
+        for ways in caches.WAYS:
+            meet = pitch == caches.PITCHES[0] and ways < caches.WAYS[-1]
+            yield ("conflicts", f"{ways} way{'s' * (ways > 1)}, rows {4 * pitch:,} B apart",
+                   "32 x 64 / 16, for each of 16 columns" if meet else "32 x 64 / 16", caches.conflicts(ways, pitch))
+    for width in caches.WIDTHS:
+        yield "over-fetch", f"tiles {width} word{'s' * (width > 1)} wide", f"64 x 64 / {width}", caches.narrow(width)
+    for lines in caches.ROOMS:
+        # of the 32 lines that stay, those which more than so many come between; the test says how they are counted
+        again = 30 if lines < 49 else 28 if lines < 56 else 0
+        yield "cyclic reuse", f"{lines} lines", "256 + 32" + f" + 15 x {again}" * (again > 0), caches.cyclic(lines)
+    yield "reads before writes", "outputs", "64 x 64 / 16, and as many written", caches.results()
+    for flights in caches.FLIGHTS:
+        yield "no prefetch", f"{flights} in flight", "64 x 128 / 16", caches.streamed(flights)
+
+
+def saving() -> Iterator[tuple[str, str, str, Sides]]:
+    """Where it saves a mapping, likewise."""
+    for side in caches.SIDES:
+        yield "small tiles", f"{side} x {side} x {side}", "3 x 32 x 32 / 16", caches.small(side)
+    for depth in caches.DEPTHS:
+        yield "sums that leave", f"{depth} deep", "32 x 32 / 16, and as many written", caches.spilled(depth)
+    for rows in caches.ROWS:
+        yield "windows", f"{rows} row{'s' * (rows > 1)} of outputs", "2 x 34 x 34 / 16, and one twice", caches.windows(rows)
+
+
+def cached() -> Iterator[str]:
+    """Claim 12."""
+    worst, thrashed, few = caches.conflicts(4, caches.PITCHES[0]), caches.cyclic(caches.ROOMS[0]), caches.streamed(16)
+    best, whole, window = caches.small(caches.SIDES[0]), caches.small(caches.SIDES[-1]), caches.windows(1)
+    yield from ("## A cache against a scratchpad", "",
+                "The same mapping on a scratchpad, and on a cache of the same capacity in its place (`accelsim sram --cache`: "
+                f"lines of {LINE} B, least recently used, 16 misses in flight), one mechanism at a time; the mappings are in "
+                "`validation/claims/caches.py`.", "",
+                "- *Where it loses.* The mapping is good, and the cache does not know it. Rows a power of two apart meet in a "
+                f"few sets: {worst.bytes_ratio:.0f} times the bytes with up to four ways, no more with eight, or with a line of "
+                "padding. "
+                "Tiles narrower than a line bring lines of which the rest is gone before it is wanted. What streams past once "
+                f"stays until it is the oldest, so that a tile that just fits a scratchpad is lost: {thrashed.bytes_ratio:.1f} "
+                f"times the bytes with {caches.ROOMS[0]} lines, all well with {caches.ROOMS[-1]}. Outputs are read before they "
+                "are written. And nothing comes before it is asked for: a stream that two slots hide takes "
+                f"{few.cycles_ratio:.1f} times as long.",
+                "- *Where it saves.* The mapping throws away what the memory could have kept: small tiles in a large "
+                f"memory ({1 / best.bytes_ratio:.2f} times fewer bytes, {1 / best.cycles_ratio:.1f} times fewer cycles), sums "
+                "that leave and come back because the reduction is outermost, windows that overlap across rows of tiles. Each "
+                f"line comes once, whatever the tiles: with the right ones the scratchpad moves {whole.bytes_ratio:.2f} times "
+                "less, as it reads no outputs.",
+                f"- *Bytes are not cycles.* Overlapping windows move {1 / window.bytes_ratio:.1f} times fewer bytes, and take "
+                f"{window.cycles_ratio:.1f} times as long: the array waits for each line.", "",
+                "![Bytes and cycles of a cache over those of a scratchpad, by mechanism](img/claim-cache.svg)", "",
+                "*By hand* are the misses, in lines. Cycles are simulated on both sides.", "",
+                "| mechanism | varied | misses: cold, capacity, conflict | by hand | cache, bytes | scratchpad, bytes | cache, "
+                "cycles | scratchpad, cycles |", "| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for name, varied, hand, one in (*losing(), *saving()):
+        yield (f"| {name} | {varied} | {one.cold:,}, {one.capacity:,}, {one.conflict:,} | {hand} | "
+               f"{one.cache_in + one.cache_out:,} | {one.pad_in + one.pad_out:,} | {one.cycles:,} | {one.pad_cycles:,} |")
 
 
 def binding() -> Iterator[str]:

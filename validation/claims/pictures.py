@@ -7,15 +7,17 @@ from math import isqrt, sqrt
 from matplotlib.figure import Figure
 
 from accelsim.outputs.paper import house_style
+from validation.claims import caches
 from validation.claims.build import RATES
 from validation.claims.measures import BASE, CAPACITIES, SIDE, SWEPT, best_traffic, elasticities, off_target
-from validation.study.pictures import HUES, IMAGES, LINE, fields, legend, logarithmic, series
+from validation.study.pictures import HUES, IMAGES, INK, LINE, MARKS, fields, legend, logarithmic, series
 
 
 def draw() -> None:
     """Write all of them."""
     with house_style():
-        for name, figure in (("capacity", capacity()), ("target", target()), ("binding", binding())):
+        for name, figure in (("capacity", capacity()), ("target", target()), ("cache", cached()),
+                             ("binding", binding())):
             figure.savefig(IMAGES / f"claim-{name}.svg", format="svg", metadata={"Date": None, "Creator": None})
 
 
@@ -57,6 +59,34 @@ def target() -> Figure:
         legend(axes, loc="lower right")
     both[0].set_ylabel("throughput / at the target")
     both[0].set_ylim(0, None)
+    return figure
+
+
+def cached() -> Figure:
+    """Bytes and cycles of a cache over those of a scratchpad: where it loses, and where it saves."""
+    figure, both = fields(2, 6.8, 2.3)
+    loses = (("rows 1 KiB apart, 4 ways", caches.conflicts(4, 256)), ("tiles of 4 words, lines of 16", caches.narrow(4)),
+             ("LRU, room for one slot each", caches.cyclic(48)), ("outputs read before written", caches.results()),
+             ("no prefetch, 16 in flight", caches.streamed(16)))
+    saves = (("tiles of 2 x 2 x 2", caches.small(2)), ("tiles of 8 x 8 x 8", caches.small(8)),
+             ("no tiles: all at once", caches.small(32)), ("sums leave every 4 deep", caches.spilled(4)),
+             ("windows, tiles of a row", caches.windows(1)))
+    for axes, rows, ticks, title in ((both[0], loses, (1, 2, 4, 8, 16), "a good mapping: the cache loses"),
+                                     (both[1], saves, (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2), "a bad mapping: it saves bytes")):
+        places = range(len(rows), 0, -1)
+        for number, (name, values) in enumerate((("bytes", [one.bytes_ratio for _, one in rows]),
+                                                 ("cycles", [one.cycles_ratio for _, one in rows]))):
+            up = [place + (0.17, -0.17)[number] for place in places]
+            axes.hlines(up, 1, values, color=HUES[number], linewidth=1.4)
+            axes.plot(values, up, color=HUES[number], marker=MARKS[number], markersize=4, linestyle="", label=name)
+        axes.axvline(1, color=INK, linewidth=0.7)
+        logarithmic(axes, ticks)
+        axes.set_xlim(ticks[0] / 1.3, ticks[-1] * 1.3)
+        axes.set_yticks(list(places), [name for name, _ in rows])
+        axes.grid(visible=False, axis="y")
+        axes.set_title(title)
+        axes.set_xlabel("cache / scratchpad")
+    legend(both[0], loc="lower right")
     return figure
 
 
