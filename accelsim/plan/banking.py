@@ -91,6 +91,7 @@ class BankAccess:
         self.banks = first
         self._made: dict[object, Ints] = {}
         self._tiles: dict[tuple[int, str], Tile] = {}
+        self._loaded: dict[str, list[int]] = {}
         self._kept = 0
 
     def _place(self, number: int, entry: int, memory: Memory, banks: Banks, bank: int) -> None:
@@ -170,6 +171,8 @@ class BankAccess:
 
     def registers(self, held: Held, step: int, seq: int, ticks: int, piece: tuple[int, int], *, write: bool) -> Ints:
         """int64[n, 2]: what moves between a memory and the registers in a transfer, row by row of the array, from its start on.
+        Words that several PEs of an array take are read once; inputs that the transfer before brought not again. Transfers are
+        told in order.
 
         ``step``: of the array's entry; ``seq``: the residency in the memory; ``ticks``: how long it takes, in sixteenths of a
         cycle; ``piece``: which it is, of how many.
@@ -179,21 +182,43 @@ class BankAccess:
         outer = self._position(step, case.array_entry, held.entry)
         position = self._position(step, case.array_entry, case.array_entry)
         tile = self._tile(held, outer)
-        key = self._alike(held, own, case.array_entry, position, outer, seq, tile), ticks, piece, write
-        return self._keep(key, lambda: self._row_by_row(held, own, tile, position, seq, ticks, piece, write=write))
+        had = self._loaded.get(held.tensor.name) if held.tensor.role is not Role.OUTPUT else None
+        if piece[0] + 1 == piece[1]:
+            self._loaded[held.tensor.name] = position
+        since = None if had is None else tuple([now - then for now, then in zip(position, had, strict=True)])
+        key = self._alike(held, own, case.array_entry, position, outer, seq, tile), since, ticks, piece, write
+        return self._keep(key, lambda: self._row_by_row(held, own, tile, (position, had), seq, ticks, piece, write=write))
 
-    def _row_by_row(self, held: Held, own: Lanes, tile: Tile, position: list[int], seq: int, ticks: int, piece: tuple[int, int],
-                    *, write: bool) -> Ints:
-        case, order = self._case, own.order
-        at: Ints = np.array([position], dtype=np.int64)
-        each = prod(count for _, count in case.chip.array.pes)
-        systolic = case.chip.array.model is ArrayModel.SYSTOLIC
-        every = (int(order.max(initial=0)) // each + 1) * each if systolic else len(order)
+    def _row_by_row(self, held: Held, own: Lanes, tile: Tile, positions: tuple[list[int], list[int] | None], seq: int,
+                    ticks: int, piece: tuple[int, int], *, write: bool) -> Ints:
+        position, had = positions
+        places = tile.places(np.array([position], dtype=np.int64), own)[0]
+        keys = own.array * tile.elements + places
+        moves = places >= 0
+        if had is not None:
+            before = tile.places(np.array([had], dtype=np.int64), own)[0]
+            moves &= ~np.isin(keys, (own.array * tile.elements + before)[before >= 0])
+        lanes = np.flatnonzero(moves)
+        lanes = lanes[np.argsort(own.order[lanes], kind="stable")]
+        lanes = lanes[np.sort(np.unique(keys[lanes], return_index=True)[1])]
+        turns, every = self._turns(own, lanes)
         first, last = every * piece[0] // piece[1], every * (piece[0] + 1) // piece[1]
-        cycles = (order - first) * max(ticks, TICKS) // (max(1, last - first) * TICKS)
-        places = np.where((order >= first) & (order < last), tile.places(at, own)[0], -1)
-        words, which = self._words(held, tile, places)
+        some = (turns >= first) & (turns < last)
+        cycles = (turns[some] - first) * max(ticks, TICKS) // (max(1, last - first) * TICKS)
+        words, which = self._words(held, tile, places[lanes[some]])
         return _merged(cycles[which], words, held, seq, write=write)
+
+    def _turns(self, own: Lanes, lanes: Ints) -> tuple[Ints, int]:
+        """Which word of its array each comes as, and of how many: in a systolic array as rows are shifted in, else one by one."""
+        array = self._case.chip.array
+        if array.model is ArrayModel.SYSTOLIC:
+            each = prod(count for _, count in array.pes)
+            return own.order[lanes], (int(own.order.max(initial=0)) // each + 1) * each
+        turns: Ints = np.zeros_like(lanes)
+        for number in np.unique(own.array[lanes]):
+            these = own.array[lanes] == number
+            turns[these] = np.arange(np.count_nonzero(these))
+        return turns, int(turns.max(initial=0)) + 1
 
     # -- what moves in pieces -----------------------------------------------------------------------------------
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 
-from accelsim.kernels.columns import BLOCK_KIND, BLOCK_OPERANDS, BLOCK_STEP
+from accelsim.kernels.columns import BLOCK_KIND, BLOCK_OPERANDS, BLOCK_STEP, STAY_FILL, STAY_FIRST
 from accelsim.plan.banking import BankAccess
 from accelsim.plan.schedule import Schedule
+from accelsim.plan.streams import singly
 from accelsim.spec.banks import Banks, Ports
 from accelsim.spec.case import Case
 from accelsim.timeline import TICKS
@@ -41,6 +42,28 @@ def test_an_array_touches_the_bytes_of_its_traffic(case: Case) -> None:
             assert np.count_nonzero(codes & 1) == sum(work.writes), brief(made)
 
 
+@settings(max_examples=200, deadline=None, suppress_health_check=SLOW)
+@given(cases())
+def test_registers_take_the_bytes_of_their_loads(case: Case) -> None:
+    """Words of one byte and one bank, load by load: each word once an array, and of a window what is new."""
+    made = with_banks(case, [BYTES])
+    assume(made is not None and steps_of(case) <= MOST_STEPS)
+    assert made is not None
+    for tensor in made.operator.tensors:
+        path = made.paths[tensor.name]
+        if made.array_entry not in path[1:]:
+            continue
+        schedule = Schedule(made)
+        access = BankAccess(made, schedule.units[made.array_entry][0])
+        held = access.held[path[-2], tensor.name]
+        loads = schedule.loads(made.array_entry, tensor.name)
+        for row in singly(schedule.stays(made.array_entry, tensor.name, 0)):
+            load = loads[row[STAY_FILL]]
+            if load is not None:
+                words = access.registers(held, row[STAY_FIRST], 0, 64 * TICKS, (0, 1), write=False)
+                assert len(words) == load.inner_bytes(1), brief(made)
+
+
 def test_an_operation_touches_what_it_needs_in_its_cycle() -> None:
     """Two by two PEs, k and n: a row of A, a block of B and of C's sums, and those again when they are written, a cycle later."""
     on = chip([level("SRAM")], array((("x", 2), ("y", 2)), depth_cycles=1))
@@ -63,17 +86,21 @@ def test_registers_fill_row_by_row_in_the_time_they_take() -> None:
     case = with_banks(make(on, gemm(8, 8, 4), entry("SRAM", "n2"), entry("PE", "m8", "B", x="n4", y="k4")),
                       [Banks(64, 4, Ports(both=1))])
     assert case is not None
-    access = BankAccess(case, Schedule(case).units[1][0])
-    held = access.held[0, "B"]
+    unit = Schedule(case).units[1][0]
     first = 8 * 4  # behind A
-    for step in (0, 1):
-        for cycles in (4, 8):
-            found = access.registers(held, step, 0, cycles * TICKS, (0, 1), write=False).tolist()
-            assert found == [[(4 * row + column) * cycles // 16, 2 * (first + 8 * row + 4 * step + column)]
-                             for row in range(4) for column in range(4)]
-    halves = [access.registers(held, 0, 0, 2 * TICKS, (piece, 2), write=False).tolist() for piece in (0, 1)]
-    assert halves == [[[row, 2 * (first + 8 * (row + 2 * piece) + column)] for row in range(2) for column in range(4)]
-                      for piece in (0, 1)]
+
+    def told(access: BankAccess, step: int, cycles: int, piece: tuple[int, int]) -> list[list[int]]:
+        return access.registers(access.held[0, "B"], step, 0, cycles * TICKS, piece, write=False).tolist()
+
+    for step, cycles in ((0, 4), (0, 8), (1, 4)):
+        assert told(BankAccess(case, unit), step, cycles, (0, 1)) == [
+            [(4 * row + column) * cycles // 16, 2 * (first + 8 * row + 4 * step + column)]
+            for row in range(4) for column in range(4)]
+    once = BankAccess(case, unit)
+    assert [told(once, 0, 2, (piece, 2)) for piece in (0, 1)] == [
+        [[row, 2 * (first + 8 * (row + 2 * piece) + column)] for row in range(2) for column in range(4)] for piece in (0, 1)]
+    assert told(once, 0, 4, (0, 1)) == [], "what is there is not read again"
+    assert len(told(once, 1, 4, (0, 1))) == 16
 
 
 def test_a_transfer_moves_its_words_evenly() -> None:

@@ -21,10 +21,11 @@ from accelsim.plan.passes import Pass, passes, positions, together
 from accelsim.plan.schedule import Schedule
 from accelsim.plan.tileaccess import TileAccess, tile_access
 from accelsim.plan.units import units
+from accelsim.spec.banks import Banks, Layout, LayoutKind, Ports
 from accelsim.spec.case import Case
 from accelsim.spec.chip import ArrayModel
 from accelsim.spec.operators import Options
-from accelsim.spec.sram import Banks, Edge, Layout, LayoutKind, Ports
+from accelsim.spec.sram import Edge
 
 from ..helpers import array, chip, entry, level, make, operator, run, stays, systolic
 from ..properties.strategies import cases
