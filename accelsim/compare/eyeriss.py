@@ -12,13 +12,17 @@ from accelsim.spec.read import shipped_folder
 
 NAME = "silicon/eyeriss"
 LINK_BYTES_PER_S = 60e6 * 8
+PADDED = {"conv2": 31, "conv3": 15, "conv4": 15, "conv5": 15}
+"""Sides of the input maps as the chip has them, zeros around them included (its papers' tables of shapes), which it delivers."""
 PARTIAL_PASSES = {"conv1": 55 / 56}
 """Share of the passes' PEs that have work: the last of conv1's 8 strips of 7 rows has 6."""
 
 
 def ran(layer: str, *dram: str) -> Ran:
     """One layer at batch 4; the others of the network are cut down, as they do not run."""
-    batch = [f"workload.operators.{layer}.{change}" for change in ("dims.n=4", "accumulator=int16")]
+    side = PADDED.get(layer)
+    padded = [] if side is None else ["padding=0", f"input.h={side}", f"input.w={side}"]
+    batch = [f"workload.operators.{layer}.{change}" for change in ("dims.n=4", "accumulator=int16", *padded)]
     rest = [f"workload.operators.{name}.dims.{dim}=1" for name in ("fc6", "fc7", "fc8") for dim in "nk"]
     passes = shipped_folder("traces") / "alexnet" / "eyeriss-row-stationary.yaml"
     return run(read_case("eyeriss", "alexnet", str(passes), (*batch, *rest, *dram), layer))

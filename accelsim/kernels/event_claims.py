@@ -80,6 +80,8 @@ from accelsim.kernels.event_layout import (
     S_CHILDREN,
     S_CLAIMS,
     S_DRAINING,
+    S_FOLLOW_COUNT,
+    S_FOLLOWS,
     S_LAST,
     S_OWING,
     S_PARENT,
@@ -99,6 +101,7 @@ from accelsim.kernels.event_transfers import fill
 from accelsim.kernels.jit import small_part
 
 Ints = NDArray[np.int64]
+NOT_THERE = -2
 
 
 @small_part
@@ -173,6 +176,36 @@ def owed(s: Ints, r: int) -> int:
 
 
 @small_part
+def latest_for(s: Ints, st: int, step: int) -> int:
+    """The residency of a station that holds a step's tile; -1 where none is in a slot."""
+    for back in range(1, min(s[st + S_BUFFERS], s[st + S_CLAIMS]) + 1):
+        r = live(s, st, s[st + S_CLAIMS] - back)
+        if r >= 0 and s[s[B_RESIDENCY] + r * RESIDENCY_WIDTH + N_FIRST] <= step:
+            return r
+    return NEVER
+
+
+@small_part
+def followed(s: Ints, st: int, step: int) -> int:
+    """The last to come of the tiles that a station's next has to follow; -1: none is in a slot, -2: one is not there yet."""
+    last, latest = NEVER, NEVER
+    for i in range(s[st + S_FOLLOW_COUNT]):
+        other = s[B_STATION] + s[s[B_LIST] + s[st + S_FOLLOWS] + i] * STATION_WIDTH
+        row = next_stay(s, other)
+        if row >= 0 and s[row + STAY_FIRST] <= step:
+            return NOT_THERE
+        r = latest_for(s, other, step)
+        if r < 0:
+            continue
+        ready = s[s[B_RESIDENCY] + r * RESIDENCY_WIDTH + N_READY]
+        if ready < 0:
+            return NOT_THERE
+        if ready > latest:
+            last, latest = r, ready
+    return last
+
+
+@small_part
 def claim(s: Ints, station: int, st: int) -> int:
     """Claim the next slot of a station if its conditions hold; returns 1 where it did."""
     row = next_stay(s, st)
@@ -188,12 +221,18 @@ def claim(s: Ints, station: int, st: int) -> int:
     source = live(s, parent, reading)
     if source < 0 or s[s[B_RESIDENCY] + source * RESIDENCY_WIDTH + N_READY] < 0 or s[st + S_AFTER] >= 0:
         return 0
+    first = followed(s, st, s[row + STAY_FIRST]) if s[st + S_FOLLOW_COUNT] else NEVER
+    if first == NOT_THERE:
+        return 0
     # what came last of what the claim waited for; one that waited for the one before shares its reason
     latest = s[s[B_RESIDENCY] + source * RESIDENCY_WIDTH + N_READY]
     why, who = (SOURCE, source) if latest > 0 else (START, NEVER)
     if held >= 0 and s[s[B_RESIDENCY] + held * RESIDENCY_WIDTH + N_SLOT_FREE] > latest:
         latest = s[s[B_RESIDENCY] + held * RESIDENCY_WIDTH + N_SLOT_FREE]
         why, who = SLOT, held
+    if first >= 0 and s[s[B_RESIDENCY] + first * RESIDENCY_WIDTH + N_READY] > latest:
+        latest = s[s[B_RESIDENCY] + first * RESIDENCY_WIDTH + N_READY]
+        why, who = SOURCE, first
     awaited = s[st + S_AWAITED]
     if awaited >= 0 and s[s[B_RESIDENCY] + awaited * RESIDENCY_WIDTH + N_DRAINED] > latest:
         latest = s[s[B_RESIDENCY] + awaited * RESIDENCY_WIDTH + N_DRAINED]

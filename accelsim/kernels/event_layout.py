@@ -46,7 +46,8 @@ WAYS = 6
 
 (S_PARENT, S_ENTRY, S_TENSOR, S_UNIT, S_LEVEL, S_BUFFERS, S_LATE, S_CHILDREN, S_CHILD_COUNT, S_ARRAYS, S_ARRAY_COUNT, S_RING,
  S_ROUND, S_ROUTES, S_USES, S_STAYS, S_STAY, S_STAY_COUNT, S_ENDED, S_CLAIMS, S_QUEUED, S_LAST,
- S_AWAITED, S_AFTER, S_OWING, S_STRANDED, S_DRAINING, S_DRAINING_LAST, S_LAST_DRAINED, S_UNDER_WAY, STATION_WIDTH) = range(31)
+ S_AWAITED, S_AFTER, S_OWING, S_STRANDED, S_DRAINING, S_DRAINING_LAST, S_LAST_DRAINED, S_UNDER_WAY, S_FOLLOWS, S_FOLLOW_COUNT,
+ S_FOLLOWERS, S_FOLLOWER_COUNT, STATION_WIDTH) = range(35)
 """A station: its network, where its lists, routes, tables, uses and stays are, and how it stands.
 
 ``S_ROUND``: its residencies are found by their number in a ring of a power of two of places, this and one.

@@ -64,6 +64,8 @@ from accelsim.kernels.event_layout import (
     S_CLAIMS,
     S_DRAINING,
     S_DRAINING_LAST,
+    S_FOLLOWER_COUNT,
+    S_FOLLOWERS,
     S_LAST_DRAINED,
     S_OWING,
     S_PARENT,
@@ -237,6 +239,8 @@ def become_ready(s: Ints, r: int) -> int:
     children = s[B_LIST] + s[st + S_CHILDREN]
     for i in range(s[st + S_CHILD_COUNT]):
         wake(s, s[children + i])
+    for i in range(s[st + S_FOLLOWER_COUNT]):
+        wake(s, s[s[B_LIST] + s[st + S_FOLLOWERS] + i])
     arrays = s[B_LIST] + s[st + S_ARRAYS]
     for i in range(s[st + S_ARRAY_COUNT]):
         wake_array(s, s[arrays + i])

@@ -53,6 +53,8 @@ class CompiledMachine:
         self._names = Names(network)
         self._s = laid_out(network, self._names, log=observer is not None)
         self._supply = Supply(network, schedule, self._s)
+        for number in sorted({other for spec in network.stations for other in spec.follows}):
+            self._supply.stays(number)  # those that follow look at the next stay of these, which nobody else has asked for yet
         self._forward = forward
         self._channels: Channels[int] | None = Channels(network, schedule, recorder) if network.memories else None
         self._banks = Banks(network, schedule, recorder) if network.banked else None

@@ -95,7 +95,8 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
     lists: list[int] = []
     s = Sections({
         at.B_STATION: stations * at.STATION_WIDTH, at.B_RING: places,
-        at.B_LIST: sum(len(spec.children) + len(spec.arrays) for spec in network.stations) + 3 * tensors * arrays
+        at.B_LIST: sum(len(spec.children) + len(spec.arrays) + 2 * len(spec.follows) for spec in network.stations)
+        + 3 * tensors * arrays
         + sum(len(route) for spec in network.stations for route in routes(spec)),
         at.B_HOP: len(hops) * at.HOP_WIDTH, at.B_ROUTE: stations * at.WAYS * at.ROUTE_WIDTH,
         at.B_RESOURCE: len(network.resources) * at.RESOURCE_WIDTH,
@@ -151,6 +152,9 @@ def _lay_stations(s: Sections, network: Network, names: Names, lists: list[int],
         row[at.S_LEVEL], row[at.S_BUFFERS], row[at.S_LATE] = names.number(spec.level), spec.buffers, spec.late_release
         row[at.S_CHILDREN], row[at.S_CHILD_COUNT] = _listed(lists, spec.children)
         row[at.S_ARRAYS], row[at.S_ARRAY_COUNT] = _listed(lists, spec.arrays)
+        row[at.S_FOLLOWS], row[at.S_FOLLOW_COUNT] = _listed(lists, spec.follows)
+        row[at.S_FOLLOWERS], row[at.S_FOLLOWER_COUNT] = _listed(
+            lists, [other for other, one in enumerate(network.stations) if number in one.follows])
         row[at.S_RING], row[at.S_ROUND] = ring, _ring(spec.buffers) - 1
         ring += _ring(spec.buffers)
         row[at.S_ROUTES] = number * at.WAYS

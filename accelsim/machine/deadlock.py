@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accelsim.kernels.columns import BLOCK_OPERANDS, STAY_SOURCE
+from accelsim.kernels.columns import BLOCK_OPERANDS, STAY_FIRST, STAY_SOURCE
 
 if TYPE_CHECKING:
     from accelsim.machine.simpy_driver import Machine
@@ -46,6 +46,8 @@ def _waits(machine: Machine) -> dict[str, tuple[str, str]]:
             reader = next((machine.arrays[a].lane for a in state.spec.arrays if machine.arrays[a].block is not None),
                           next((_station(machine, child) for child in state.spec.children), "its drain"))
             found[name] = reader, f"all {state.spec.buffers} slots are held; the oldest is residency {held.seq}"
+        elif (other := next((one for one in state.follows if not one.has_for(state.next[STAY_FIRST])), None)) is not None:
+            found[name] = _station(machine, other.number), f"its tile of step {state.next[STAY_FIRST]} must be there first"
         elif state.after >= 0:
             found[name] = f"the drain of residency {state.after}", "its partial sums must be back first"
     return found

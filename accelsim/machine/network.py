@@ -63,7 +63,8 @@ class Station:
 
     ``fill_trunk`` and ``drain_trunk`` are the hops that units sharing a multicast or a reduction pass once,
     ``fill_leg`` and ``drain_leg`` those each passes alone (fills: trunk then leg; drains: leg then trunk).
-    ``children``: stations fed from here. ``waste``: granularity is counted at its own memory.
+    ``children``: stations fed from here. ``follows``: stations that must have the tile of a step before one is claimed for it.
+    ``late_release``: it is done with when the results of its last step have left.
     """
 
     entry: int
@@ -79,6 +80,7 @@ class Station:
     drain_leg: Route
     drain_trunk: Route
     late_release: bool
+    follows: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,11 @@ class _Wiring:
         trunk_in, leg_in = self._fill_route(entry, parent, unit, above, tensor)
         leg_out, trunk_out = self._drain_route(entry, parent, unit, above, tensor)
         return Station(entry, index, unit, level, case.slot_count(entry, tensor), self.places[parent, index, above],
-                       (), (), trunk_in, leg_in, leg_out, trunk_out, late)
+                       (), (), trunk_in, leg_in, leg_out, trunk_out, late, self._follows(entry, tensor, unit))
+
+    def _follows(self, entry: int, tensor: Tensor, unit: int) -> tuple[int, ...]:
+        names = [one.name for one in self.case.operator.tensors]
+        return tuple([self.places[entry, names.index(name), unit] for name in self.case.follows(entry, tensor)])
 
     def _fill_route(self, entry: int, parent: int, unit: int, above: int, tensor: Tensor) -> tuple[Route, Route]:
         shared, own = self._links(entry, parent, unit, above, Access.FILL, tensor)

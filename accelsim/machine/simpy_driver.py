@@ -58,6 +58,9 @@ class Machine:
         for station, loads in zip(self.stations, self._loads, strict=True):
             station.ways = Ways(network, station.spec, loads)
             station.children = [self.stations[child] for child in station.spec.children]
+            station.follows = [self.stations[other] for other in station.spec.follows]
+            for other in station.follows:
+                other.followers.append(station)
             station.arrays = [self.arrays[array] for array in station.spec.arrays]
             if not station.home:
                 station.parent = self.stations[station.spec.parent]

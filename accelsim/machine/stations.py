@@ -9,6 +9,7 @@ from accelsim.kernels.columns import (
     STAY_AFTER,
     STAY_DRAIN,
     STAY_FILL,
+    STAY_FIRST,
     STAY_REFILL,
     STAY_SINK,
     STAY_SOURCE,
@@ -31,9 +32,9 @@ class StationState:
     ``after``: the residency whose drain must be back before the next may claim, -1: none.
     """
 
-    __slots__ = ("after", "arrays", "awaited", "children", "claims", "draining", "home", "last", "last_drained", "live",
-                 "machine", "next", "number", "output", "owing", "parent", "queued", "recent", "spec", "stays", "stranded",
-                 "ways")
+    __slots__ = ("after", "arrays", "awaited", "children", "claims", "draining", "followers", "follows", "home", "last",
+                 "last_drained", "live", "machine", "next", "number", "output", "owing", "parent", "queued", "recent", "spec",
+                 "stays", "stranded", "ways")
 
     def __init__(self, machine: Machine, number: int, spec: Station, stream: StayStream) -> None:
         self.machine = machine
@@ -54,6 +55,8 @@ class StationState:
         self.stranded: list[Residency] = []
         self.last_drained: Residency | None = None
         self.children: list[StationState] = []
+        self.follows: list[StationState] = []
+        self.followers: list[StationState] = []
         self.arrays: list[ArrayState] = []
         self.parent: StationState
         self.ways: Ways
@@ -105,9 +108,16 @@ class StationState:
         after = self.after
         if after >= 0 and (after in self.live or after in self.draining):
             return False
+        followed: Residency | None = None
+        for other in self.follows:
+            if not other.has_for(row[STAY_FIRST]):
+                return False
+            one = other.latest_for(row[STAY_FIRST])
+            if one is not None and (followed is None or one.ready > followed.ready):
+                followed = one
         seq, sink, machine = self.claims, row[STAY_SINK], self.machine
         self.claims = seq + 1
-        residency = Residency(self, row, seq, source, machine.now, self._why(source, held), self._unread(seq), sink)
+        residency = Residency(self, row, seq, source, machine.now, self._why(source, held, followed), self._unread(seq), sink)
         residency.before = self.last
         source.readers += 1
         if self.output and residency.outlives:
@@ -134,12 +144,29 @@ class StationState:
             self.filled(residency)
         return True
 
-    def _why(self, source: Residency, held: Residency | None) -> Why:
+    def latest_for(self, step: int) -> Residency | None:
+        """The residency that holds a step's tile; None where none is in a slot."""
+        for seq in range(self.claims - 1, max(-1, self.claims - 1 - self.spec.buffers), -1):
+            residency = self.live.get(seq)
+            if residency is not None and residency.row[STAY_FIRST] <= step:
+                return residency
+        return None
+
+    def has_for(self, step: int) -> bool:
+        """Whether a step's tile is here, or has been."""
+        if self.next is not None and self.next[STAY_FIRST] <= step:
+            return False
+        residency = self.latest_for(step)
+        return residency is None or residency.ready >= 0
+
+    def _why(self, source: Residency, held: Residency | None, followed: Residency | None) -> Why:
         """What came last of what the claim waited for; a claim that waited for the one before shares its reason."""
         latest = source.ready
         found: Why = (SOURCE, source) if latest > 0 else FROM_START
         if held is not None and held.slot_free > latest:
             found, latest = (SLOT, held), held.slot_free
+        if followed is not None and followed.ready > latest:
+            found, latest = (SOURCE, followed), followed.ready
         drain = self.awaited
         if drain is not None and drain.drained > latest:
             found, latest = (DRAIN, drain), drain.drained
@@ -196,6 +223,8 @@ class StationState:
             machine.tell("ready", residency)
         for child in self.children:
             machine.wake(child)
+        for follower in self.followers:
+            machine.wake(follower)
         for array in self.arrays:
             machine.wake_array(array)
         for child in self.children:

@@ -60,6 +60,7 @@ def make_case(chip: Chip, operator: Operator, mapping: Mapping, locate: Locate =
     case = Case(chip, operator, resolved, nest, paths, slots)
     problems += _spatial_problems(case, entry_of) + _box_problems(case) + _reduction_problems(case)
     problems += _port_problems(case) + _channel_problems(case) + _layout_problems(case, entry_of) + _bank_problems(case)
+    problems += _follow_problems(case)
     if problems:
         raise SpecError([problem.fault(locate) for problem in problems])
     tight = _capacity_problems(case)
@@ -314,6 +315,22 @@ def _bank_problems(case: Case) -> list[_Problem]:
             problems.append(_Problem(_at(case, entry, "spatial"), f"several arrays, not in lockstep, take {tensor.name} from "
                                      f"{memory.name}, whose banks are simulated for one",
                                      remedy=f"map to one of them, or take `bank_width` out of {memory.name}"))
+    return problems
+
+
+def _follow_problems(case: Case) -> list[_Problem]:
+    """No tensor follows itself, through others either: neither would ever come."""
+    problems = []
+    for entry in range(1, case.array_entry):
+        for tensor in case.operator.tensors:
+            reached, beyond = set(case.follows(entry, tensor)), list(case.follows(entry, tensor))
+            while beyond:
+                new = [name for name in case.follows(entry, case.operator.tensor(beyond.pop())) if name not in reached]
+                reached |= set(new)
+                beyond += new
+            if tensor.name in reached:
+                problems.append(_Problem(_at(case, entry, "binding"), f"{tensor.name} at {case.chip.names[entry]} follows "
+                                         "itself, so none of its tiles could ever come", remedy="take it out of `follows`"))
     return problems
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from math import ceil, prod
 
 from accelsim.spec.banks import Banks, Laid, Layout, LayoutKind
-from accelsim.spec.chip import Chip, Memory
+from accelsim.spec.chip import Chip, Memory, tensor_named
 from accelsim.spec.mapping import Mapping
 from accelsim.spec.nest import Nest, NestLoop
 from accelsim.spec.operator import Operator, Role, Tensor
@@ -53,6 +53,14 @@ class Case:
     def deepest_feeding(self) -> int:
         """The innermost entry that any operand is bound at: array steps change residencies at its steps only."""
         return max(self.feeding(tensor.name) for tensor in self.operator.tensors)
+
+    def follows(self, entry: int, tensor: Tensor) -> tuple[str, ...]:
+        """The other tensors whose tile of a step must have come to an entry before this one's is asked for there."""
+        memory = self.memory(entry, tensor)
+        if memory is None or not memory.follows or entry not in self.paths[tensor.name][1:]:
+            return ()
+        return tuple([other.name for other in self.operator.tensors
+                      if other is not tensor and tensor_named(memory.follows, other) and entry in self.paths[other.name][1:]])
 
     def lockstep(self, entry: int) -> bool:
         """Whether the instances of an entry run as one (so do all inside a level that does)."""

@@ -70,7 +70,8 @@ class Memory:
     ``dram``: its channels are simulated command by command; its port's rate is then what they carry at most, its latency
     what passes at least from a burst's command to its data, and ``beyond_cycles`` the part of it that comes on top of that.
     ``tiled``: tensors lie there tile by tile, not row-major. ``banks``: slots are allotted in so many whole banks;
-    ``banked``: its banks are simulated word by word.
+    ``banked``: its banks are simulated word by word. ``follows``: tensors whose tile of the same step must be there before one is
+    asked for to come here.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Memory:
     beyond_cycles: int = 0
     tiled: bool = False
     banked: Banks | None = None
+    follows: frozenset[str] = frozenset()
 
     def holds(self, tensor: Tensor) -> bool:
         """Whether the tensor may be bound here."""

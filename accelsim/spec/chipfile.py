@@ -78,6 +78,9 @@ class MemoryFile(_Strict):
     interleave: InterleaveWord | None = Field(
         None, description="what lies in one bank before the next follows: word (default), bank (all of it), or a size")
     accumulate: bool = Field(False, strict=True, description="adds what arrives in place: no partial-sum refills")
+    follows: list[str] | None = Field(
+        None, min_length=1, description="roles or tensor names whose tile of a step must be at this level before what is held "
+                                        "here is asked for; default none")
     manages: Literal["software"] = "software"
     serves: list[str] | None = Field(None, min_length=1, description="roles or tensor names; default all")
     clock: Clock | None = Field(None, description="own clock domain of its `cycle` values; default the chip's")
@@ -119,6 +122,7 @@ class LevelFile(_Strict):
     bank_ports: PortsWord | None = None
     interleave: InterleaveWord | None = None
     accumulate: bool | None = Field(None, strict=True)
+    follows: list[str] | None = Field(None, min_length=1)
     manages: Literal["software"] | None = None
     serves: list[str] | None = Field(None, min_length=1)
     clock: Clock | None = None
@@ -203,7 +207,7 @@ def resolve_chip(file: ChipFile, drams: Mapping[str, Dram]) -> tuple[Chip | None
 
 
 _MEMORY_KEYS = ("kind", "capacity", "bandwidth", "timing", "layout", "latency", "granularity", "ports", "buffers", "banks",
-                "bank_width", "bank_ports", "interleave", "accumulate", "manages", "serves", "clock")
+                "bank_width", "bank_ports", "interleave", "accumulate", "follows", "manages", "serves", "clock")
 
 
 def _chip_problems(file: ChipFile) -> list[Problem]:
@@ -241,7 +245,7 @@ def _role_problems(file: ChipFile) -> list[Problem]:
         places: list[tuple[tuple[str | int, ...], LevelFile | MemoryFile]] = [(("levels", i), level)]
         places += [(("levels", i, "memories", j), memory) for j, memory in enumerate(level.memories or [])]
         for path, memory in places:
-            lists += [((*path, "serves"), memory.serves),
+            lists += [((*path, "serves"), memory.serves), ((*path, "follows"), memory.follows),
                       ((*path, "buffers"), memory.buffers if isinstance(memory.buffers, dict) else None)]
             lists += [((*path, "ports", j, "tensors"), port.tensors) for j, port in enumerate(memory.ports or [])]
         lists.append((("levels", i, "array", "serves"), None if level.array is None else level.array.serves))
@@ -382,7 +386,8 @@ def _memory(file: MemoryFile, clock: Fraction, drams: Mapping[str, Dram]) -> Mem
                   file.granularity, ports, buffers, file.banks if banked is None or file.interleave == "bank" else None,
                   file.accumulate,
                   None if file.serves is None else frozenset(file.serves), dram,
-                  beyond if dram is not None else 0, file.layout == "tiles", banked)
+                  beyond if dram is not None else 0, file.layout == "tiles", banked,
+                  frozenset(file.follows or ()))
 
 
 def _banked(file: MemoryFile) -> Banks | None:
