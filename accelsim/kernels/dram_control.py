@@ -17,17 +17,17 @@ from accelsim.kernels.dram_layout import (
     GIVEN,
     K_GROUP,
     K_UNIT,
-    N_RD,
-    N_WR,
     NEVER,
     NEXT_REF,
     NOW,
+    N_RD,
+    N_WR,
     REF_EVERY,
     SYNCING,
     TWO_BUSES,
     WAITING,
 )
-from accelsim.kernels.dram_queue import bank_at, entry_at
+from accelsim.kernels.dram_queue import bank_at
 from accelsim.kernels.dram_refresh import fall_due, refresh
 from accelsim.kernels.dram_timing import column_from
 from accelsim.kernels.jit import part
@@ -68,9 +68,8 @@ def tick(s: Ints, answers: Ints, now: int, before: int) -> int:
         seen = s[WAITING] + s[WAITING + 1] - s[N_RD] - s[N_WR]
         if s[SYNCING] >= 0:
             e = s[SYNCING]
-            p = entry_at(s, e)
-            k = bank_at(s, s[p + E_BANK])
-            if column_from(s, s[k + K_UNIT], s[k + K_GROUP], s[p + E_BANK], s[p + E_WRITE]) <= now:
+            k = bank_at(s[e + E_BANK])
+            if column_from(s, s[k + K_UNIT], s[k + K_GROUP], s[e + E_BANK], s[e + E_WRITE]) <= now:
                 s[SYNCING] = NEVER
                 give_access(s, answers, e, now)
             time = now + 1

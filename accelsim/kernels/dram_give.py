@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.dram_choose import behind
 from accelsim.kernels.dram_edges import ACTIVATION, ONE_BANK, note_rising
 from accelsim.kernels.dram_layout import (
-    A_COMMAND,
-    A_DONE,
     ACT2,
     ACT2_BY,
     ACT2_WITHIN,
     ACTIVATING,
     ANSWER_WIDTH,
+    A_COMMAND,
+    A_DONE,
     CLOSED,
     E_BANK,
     E_COLUMN,
@@ -37,16 +36,16 @@ from accelsim.kernels.dram_layout import (
     SERVED_OPENED,
     SPLIT_ACT,
     SYNC,
+    SYNCED_UNTIL,
+    SYNCING,
     SYNC_RD,
     SYNC_READ,
     SYNC_WR,
     SYNC_WRITE,
-    SYNCED_UNTIL,
-    SYNCING,
     TURN_BITS,
     WRITE_LATENCY,
 )
-from accelsim.kernels.dram_queue import bank_at, entry_at, leave_queue, make_active, row_changed, served
+from accelsim.kernels.dram_queue import bank_at, behind, leave_queue, make_active, row_changed, served
 from accelsim.kernels.dram_timing import give_activate, give_column, give_precharge, log, take_row_bus
 from accelsim.kernels.jit import part
 
@@ -57,7 +56,7 @@ Ints = NDArray[np.int64]
 def hit_again(s: Ints, k: int, row: int, but: int) -> int:
     """Whether another request waits for a bank's open row."""
     active = s[k + K_ACTIVE]
-    if active >= 0 and active != but and s[entry_at(s, active) + E_ROW] == row:
+    if active >= 0 and active != but and s[active + E_ROW] == row:
         return 1
     for side in range(2):
         hit = s[k + K_HIT + side]
@@ -72,22 +71,21 @@ def hit_again(s: Ints, k: int, row: int, but: int) -> int:
 @part
 def give_access(s: Ints, answers: Ints, e: int, now: int) -> int:
     """Give a request's column command: it is served."""
-    p = entry_at(s, e)
-    write, bank = s[p + E_WRITE], s[p + E_BANK]
-    k = bank_at(s, bank)
-    closing = 1 - hit_again(s, k, s[p + E_ROW], e) if s[CLOSED] else 0
-    give_column(s, now, s[k + K_UNIT], s[k + K_GROUP], bank, s[p + E_COLUMN], write, closing)
+    write, bank = s[e + E_WRITE], s[e + E_BANK]
+    k = bank_at(bank)
+    closing = 1 - hit_again(s, k, s[e + E_ROW], e) if s[CLOSED] else 0
+    give_column(s, now, s[k + K_UNIT], s[k + K_GROUP], bank, s[e + E_COLUMN], write, closing)
     done = now + s[WRITE_LATENCY if write else READ_LATENCY]
-    a = s[p + E_REQUEST] * ANSWER_WIDTH
+    a = s[e + E_REQUEST] * ANSWER_WIDTH
     answers[a + A_COMMAND], answers[a + A_DONE] = now, done
     s[LATEST] = max(s[LATEST], done)
     if s[SYNC]:
         s[SYNCED_UNTIL] = max(s[SYNCED_UNTIL], now + s[SYNC_WRITE if write else SYNC_READ])
-    s[SERVED], s[SERVED_AT], s[SERVED_BANK] = s[p + E_REQUEST], now, bank
-    s[SERVED_ENTERED], s[SERVED_OPENED] = s[p + E_ORDER] >> TURN_BITS, 1 if s[k + K_ACTIVE] == e else 0
+    s[SERVED], s[SERVED_AT], s[SERVED_BANK] = s[e + E_REQUEST], now, bank
+    s[SERVED_ENTERED], s[SERVED_OPENED] = s[e + E_ORDER] >> TURN_BITS, 1 if s[k + K_ACTIVE] == e else 0
     served(s, e)
     if closing:
-        row_changed(s, k)
+        row_changed(s, bank)
     return 1
 
 
@@ -95,9 +93,8 @@ def give_access(s: Ints, answers: Ints, e: int, now: int) -> int:
 def give_second_activate(s: Ints, now: int) -> int:
     """Give the second of two activation commands: the request has its row opened."""
     e = s[ACTIVATING]
-    p = entry_at(s, e)
     take_row_bus(s, now + 1)
-    log(s, now, ACT2, s[bank_at(s, s[p + E_BANK]) + K_UNIT], s[p + E_BANK], s[p + E_ROW], NEVER)
+    log(s, now, ACT2, s[bank_at(s[e + E_BANK]) + K_UNIT], s[e + E_BANK], s[e + E_ROW], NEVER)
     s[ACTIVATING] = NEVER
     make_active(s, e)
     return 1
@@ -106,15 +103,14 @@ def give_second_activate(s: Ints, now: int) -> int:
 @part
 def give_next(s: Ints, answers: Ints, e: int, now: int) -> int:
     """Give the command that a request needs next."""
-    p = entry_at(s, e)
-    bank = s[p + E_BANK]
-    k = bank_at(s, bank)
+    bank = s[e + E_BANK]
+    k = bank_at(bank)
     unit, row = s[k + K_UNIT], s[k + K_ROW]
-    if row == s[p + E_ROW]:
+    if row == s[e + E_ROW]:
         if s[SYNC] and now >= s[SYNCED_UNTIL]:
             if s[ACTIVATING] >= 0 and s[ACT2_BY] <= now + 1:
                 return give_second_activate(s, now)
-            log(s, now, SYNC_WR if s[p + E_WRITE] else SYNC_RD, unit, bank, row, s[p + E_COLUMN])
+            log(s, now, SYNC_WR if s[e + E_WRITE] else SYNC_RD, unit, bank, row, s[e + E_COLUMN])
             take_row_bus(s, now + 1)
             s[SYNCING] = e
             return 1
@@ -122,12 +118,12 @@ def give_next(s: Ints, answers: Ints, e: int, now: int) -> int:
     if row >= 0:
         give_precharge(s, now, unit, bank, 0)
         note_rising(s, now, unit, bank, ONE_BANK)
-        row_changed(s, k)
+        row_changed(s, bank)
         return 1
-    give_activate(s, now, unit, s[k + K_GROUP], bank, s[p + E_ROW])
+    give_activate(s, now, unit, s[k + K_GROUP], bank, s[e + E_ROW])
     note_rising(s, now, unit, bank, ACTIVATION)
     leave_queue(s, e)
-    row_changed(s, k)
+    row_changed(s, bank)
     if s[SPLIT_ACT]:
         s[ACTIVATING], s[ACT2_BY] = e, now + s[ACT2_WITHIN]
         return 1

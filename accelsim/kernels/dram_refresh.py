@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from accelsim.kernels.dram_edges import ALL_BANKS, ONE_BANK, at_rising, may_pair, note_rising
 from accelsim.kernels.dram_layout import (
     ACTIVATING,
+    BANKS,
     B_DUE,
     B_UNIT,
-    BANKS,
     DUE_COUNT,
     DUE_FIRST,
     E_BANK,
@@ -26,14 +26,14 @@ from accelsim.kernels.dram_layout import (
     REF_EVERY,
     REF_ONE,
     ROW_BUS,
+    UNITS,
+    UNIT_WIDTH,
     U_ACTIVE,
     U_OPEN,
     U_REF,
     U_REF_ONE,
-    UNIT_WIDTH,
-    UNITS,
 )
-from accelsim.kernels.dram_queue import bank_at, entry_at, row_changed
+from accelsim.kernels.dram_queue import bank_at, row_changed
 from accelsim.kernels.dram_timing import (
     give_precharge,
     give_precharge_all,
@@ -55,7 +55,7 @@ def fall_due(s: Ints, now: int) -> int:
         s[NEXT_REF] += s[REF_EVERY]
         for i in range(1 if s[REF_ONE] else s[UNITS]):
             if s[DUE_COUNT] < room:
-                s[s[B_DUE] + (s[DUE_FIRST] + s[DUE_COUNT]) % room] = s[NEXT_ONE] if s[REF_ONE] else i
+                s[B_DUE + (s[DUE_FIRST] + s[DUE_COUNT]) % room] = s[NEXT_ONE] if s[REF_ONE] else i
                 s[DUE_COUNT] += 1
         s[NEXT_ONE] = (s[NEXT_ONE] + 1) % room
     return 0
@@ -68,14 +68,14 @@ def refresh(s: Ints, now: int) -> int:
     Rows are closed first, once the requests that they were opened for are served.
     """
     banks = s[GROUPS] * s[BANKS]
-    due = s[s[B_DUE] + s[DUE_FIRST]]
+    due = s[B_DUE + s[DUE_FIRST]]
     one = s[REF_ONE]
     bank = due if one else NEVER
     unit = due // banks if one else due
-    u, k = s[B_UNIT] + unit * UNIT_WIDTH, bank_at(s, max(bank, 0))
+    u, k = B_UNIT + unit * UNIT_WIDTH, bank_at(max(bank, 0))
     if s[ACTIVATING] >= 0:
-        activating = s[entry_at(s, s[ACTIVATING]) + E_BANK]
-        if activating == bank if one else s[bank_at(s, activating) + K_UNIT] == unit:
+        activating = s[s[ACTIVATING] + E_BANK]
+        if activating == bank if one else s[bank_at(activating) + K_UNIT] == unit:
             return FAR
     if s[k + K_ROW] >= 0 if one else s[u + U_OPEN] > 0:
         if s[k + K_ACTIVE] >= 0 if one else s[u + U_ACTIVE] > 0:
@@ -87,11 +87,11 @@ def refresh(s: Ints, now: int) -> int:
             return int(time)
         if one:
             give_precharge(s, now, unit, bank, 1)
-            row_changed(s, k)
+            row_changed(s, bank)
         else:
             give_precharge_all(s, now, unit)
             for closed in range(unit * banks, (unit + 1) * banks):
-                row_changed(s, bank_at(s, closed))
+                row_changed(s, closed)
         note_rising(s, now, unit, bank, ONE_BANK if one else ALL_BANKS)
         return now
     time = at_rising(s, max(now, max(s[k + K_REF], s[u + U_REF_ONE]) if one else s[u + U_REF], s[ROW_BUS]))

@@ -7,21 +7,21 @@ from numpy.typing import NDArray
 
 from accelsim.kernels.dram_control import tick
 from accelsim.kernels.dram_layout import (
+    ACTIVATING,
+    ACTIVE,
+    ANSWER_WIDTH,
     A_ARRIVED,
     A_DONE,
-    ACTIVATING,
-    ACTIVES,
-    ANSWER_WIDTH,
+    FAR,
     F_BITS,
     F_WEIGHTS,
     F_WIDTH,
-    FAR,
     NEXT_REF,
     NOW,
+    QUEUE,
     Q_CHANNEL,
     Q_WHEN,
     Q_WRITE,
-    QUEUE,
     REF_EVERY,
     REQUEST_WIDTH,
     WAITING,
@@ -46,6 +46,16 @@ def enters_from(s: Ints, q: Ints, a: Ints, request: int, serial: int) -> int:
         return int(q[r + Q_WHEN])
     before = a[(request - 1) * ANSWER_WIDTH + A_DONE]
     return int(max(q[r + Q_WHEN], before + serial)) if before >= 0 else FAR
+
+
+@part
+def all_served(state: Ints, channels: int, width: int) -> int:
+    """Whether no request is left in any channel."""
+    for c in range(channels):
+        s = flat(state[c * width:])
+        if s[WAITING] + s[WAITING + 1] > 0 or s[ACTIVE] != 0 or s[ACTIVATING] >= 0:
+            return 0
+    return 1
 
 
 @kernel(INT(WRITE_1, INT, READ_1, INT, INT, INT, INT, WRITE_1, WRITE_1))
@@ -80,29 +90,25 @@ def replay(state: Ints, channels: int, requests: Ints, count: int, at_once: int,
             a[entered * ANSWER_WIDTH + A_ARRIVED] = now
             soonest[q[r + Q_CHANNEL]] = now + 1
             entered += 1
-        waiting = 0
-        following = comes = FAR
+        # the next cycle in which a channel is looked at, and that of the channel after it
+        following = second = comes = FAR
         for c in range(channels):
-            s = flat(state[c * width:])
-            if s[WAITING] + s[WAITING + 1] + s[ACTIVES] > 0 or s[ACTIVATING] >= 0:
-                waiting = 1
+            second = min(second, max(following, soonest[c]))
             following = min(following, soonest[c])
+        first = following
         if entered < count:
             r = entered * REQUEST_WIDTH
             s = flat(state[q[r + Q_CHANNEL] * width:])
             comes = max(now + 1, enters_from(s, q, a, entered, serial))
             following = min(following, comes)
-        elif waiting == 0:
+        elif all_served(state, channels, width):
             ended = 1
             break
         now = following
         for c in range(channels):
             if soonest[c] <= now:
                 # it may go on alone as long as no other does anything, nor a request comes
-                alone = comes
-                for other in range(channels):
-                    if other != c:
-                        alone = min(alone, soonest[other])
+                alone = min(comes, second if soonest[c] == first else first)
                 s = flat(state[c * width:])
                 soonest[c] = tick(s, a, now, alone)
                 now = max(now, s[NOW])

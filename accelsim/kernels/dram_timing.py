@@ -16,18 +16,19 @@ from accelsim.kernels.dram_layout import (
     ACT_REF_ONE,
     ACT_WR,
     ALL_PRE_ACT,
+    BANKS,
+    BANK_WIDTH,
     B_BANK,
     B_GROUP,
     B_LOG,
     B_UNIT,
-    BANK_WIDTH,
-    BANKS,
     COLUMN_BUS,
+    FOUR_ACTS,
+    GROUPS,
+    GROUP_WIDTH,
     G_ACT,
     G_RD,
     G_WR,
-    GROUP_WIDTH,
-    GROUPS,
     K_ACT,
     K_HITS,
     K_PRE,
@@ -51,13 +52,13 @@ from accelsim.kernels.dram_layout import (
     LOG_ROW,
     LOG_UNIT,
     LOG_WIDTH,
+    NEVER,
     N_ACT,
     N_PRE,
     N_PRE_REF,
     N_RD,
     N_REF,
     N_WR,
-    NEVER,
     PRE,
     PRE_ACT,
     PRE_ALL,
@@ -65,13 +66,13 @@ from accelsim.kernels.dram_layout import (
     PRE_REF,
     RANKS,
     RD,
+    RDA,
     RD_PRE,
     RD_RD_L,
     RD_RD_RANK,
     RD_RD_S,
     RD_WR,
     RD_WR_RANK,
-    RDA,
     REF,
     REF_ACT,
     REF_BANK,
@@ -81,17 +82,18 @@ from accelsim.kernels.dram_layout import (
     REF_PRE,
     ROW_BUS,
     TWO_BUSES,
+    UNIT_WIDTH,
     U_ACT,
-    U_ACT_AT,
     U_ACTS,
+    U_ACT_AT,
     U_OPEN,
     U_PRE,
     U_RD,
     U_REF,
     U_REF_ONE,
     U_WR,
-    UNIT_WIDTH,
     WR,
+    WRA,
     WR_PRE,
     WR_RD_L,
     WR_RD_RANK,
@@ -99,7 +101,6 @@ from accelsim.kernels.dram_layout import (
     WR_WR_L,
     WR_WR_RANK,
     WR_WR_S,
-    WRA,
 )
 from accelsim.kernels.jit import part, small_part
 
@@ -128,25 +129,33 @@ def log(s: Ints, now: int, command: int, unit: int, bank: int, row: int, column:
 @small_part
 def column_from(s: Ints, unit: int, group: int, bank: int, write: int) -> int:
     """From when on a column command to an open row may be given."""
-    u, g = s[B_UNIT] + unit * UNIT_WIDTH, s[B_GROUP] + group * GROUP_WIDTH
-    k = s[B_BANK] + bank * BANK_WIDTH
+    u, g = B_UNIT + unit * UNIT_WIDTH, B_GROUP + group * GROUP_WIDTH
+    k = B_BANK + bank * BANK_WIDTH
     return int(max(s[k + K_RD + write], s[g + G_RD + write], s[u + U_RD + write], s[COLUMN_BUS]))
+
+
+@small_part
+def activate_from(s: Ints, unit: int, group: int) -> int:
+    """From when on a bank group and its rank allow an activation."""
+    u = B_UNIT + unit * UNIT_WIDTH
+    fourth = s[u + U_ACT_AT + (s[u + U_ACTS] & 3)] + s[FOUR_ACTS]
+    return int(max(s[u + U_ACT], s[B_GROUP + group * GROUP_WIDTH + G_ACT], fourth))
 
 
 @small_part
 def precharge_from(s: Ints, unit: int, bank: int) -> int:
     """From when on a bank may be precharged."""
-    u, k = s[B_UNIT] + unit * UNIT_WIDTH, s[B_BANK] + bank * BANK_WIDTH
+    u, k = B_UNIT + unit * UNIT_WIDTH, B_BANK + bank * BANK_WIDTH
     return int(max(s[k + K_PRE], s[u + U_PRE], s[ROW_BUS]))
 
 
 @part
 def precharge_all_from(s: Ints, unit: int) -> int:
     """From when on all banks of a rank may be precharged at once."""
-    found = max(s[s[B_UNIT] + unit * UNIT_WIDTH + U_PRE], s[ROW_BUS])
+    found = max(s[B_UNIT + unit * UNIT_WIDTH + U_PRE], s[ROW_BUS])
     count = s[GROUPS] * s[BANKS]
     for bank in range(unit * count, (unit + 1) * count):
-        found = max(found, s[s[B_BANK] + bank * BANK_WIDTH + K_PRE])
+        found = max(found, s[B_BANK + bank * BANK_WIDTH + K_PRE])
     return int(found)
 
 
@@ -162,8 +171,8 @@ def take_row_bus(s: Ints, until: int) -> int:
 @part
 def give_activate(s: Ints, now: int, unit: int, group: int, bank: int, row: int) -> int:
     """Activate a row."""
-    u, g = s[B_UNIT] + unit * UNIT_WIDTH, s[B_GROUP] + group * GROUP_WIDTH
-    k = s[B_BANK] + bank * BANK_WIDTH
+    u, g = B_UNIT + unit * UNIT_WIDTH, B_GROUP + group * GROUP_WIDTH
+    k = B_BANK + bank * BANK_WIDTH
     s[k + K_ROW], s[k + K_HITS] = row, 0
     s[k + K_RD], s[k + K_WR] = now + s[ACT_RD], now + s[ACT_WR]
     push(s, k + K_PRE, now + s[ACT_PRE])
@@ -184,7 +193,7 @@ def give_activate(s: Ints, now: int, unit: int, group: int, bank: int, row: int)
 @part
 def give_precharge(s: Ints, now: int, unit: int, bank: int, refreshing: int) -> int:
     """Close a bank's row."""
-    u, k = s[B_UNIT] + unit * UNIT_WIDTH, s[B_BANK] + bank * BANK_WIDTH
+    u, k = B_UNIT + unit * UNIT_WIDTH, B_BANK + bank * BANK_WIDTH
     s[k + K_ROW] = NEVER
     push(s, k + K_ACT, now + s[PRE_ACT])
     push(s, k + K_REF, now + s[PRE_REF])
@@ -199,9 +208,9 @@ def give_precharge(s: Ints, now: int, unit: int, bank: int, refreshing: int) -> 
 @part
 def give_precharge_all(s: Ints, now: int, unit: int) -> int:
     """Close all rows of a rank."""
-    u, count = s[B_UNIT] + unit * UNIT_WIDTH, s[GROUPS] * s[BANKS]
+    u, count = B_UNIT + unit * UNIT_WIDTH, s[GROUPS] * s[BANKS]
     for bank in range(unit * count, (unit + 1) * count):
-        k = s[B_BANK] + bank * BANK_WIDTH
+        k = B_BANK + bank * BANK_WIDTH
         s[k + K_ROW] = NEVER
         push(s, k + K_ACT, now + s[ALL_PRE_ACT])
         push(s, k + K_REF, now + s[PRE_REF])
@@ -216,9 +225,9 @@ def give_precharge_all(s: Ints, now: int, unit: int) -> int:
 @part
 def give_refresh(s: Ints, now: int, unit: int) -> int:
     """Refresh all banks of a rank."""
-    u, count = s[B_UNIT] + unit * UNIT_WIDTH, s[GROUPS] * s[BANKS]
+    u, count = B_UNIT + unit * UNIT_WIDTH, s[GROUPS] * s[BANKS]
     for bank in range(unit * count, (unit + 1) * count):
-        k = s[B_BANK] + bank * BANK_WIDTH
+        k = B_BANK + bank * BANK_WIDTH
         push(s, k + K_ACT, now + s[REF_ACT])
         push(s, k + K_REF, now + s[REF_PRE])
         s[k + K_REFRESHED], s[k + K_REFRESHED_UNTIL] = now, now + s[REF_ACT]
@@ -233,7 +242,7 @@ def give_refresh(s: Ints, now: int, unit: int) -> int:
 @part
 def give_refresh_bank(s: Ints, now: int, unit: int, bank: int) -> int:
     """Refresh one bank; the others of its rank go on."""
-    u, k = s[B_UNIT] + unit * UNIT_WIDTH, s[B_BANK] + bank * BANK_WIDTH
+    u, k = B_UNIT + unit * UNIT_WIDTH, B_BANK + bank * BANK_WIDTH
     push(s, k + K_ACT, now + s[REF_ONE_ACT])
     s[k + K_REFRESHED], s[k + K_REFRESHED_UNTIL] = now, now + s[REF_ONE_ACT]
     push(s, u + U_ACT, now + s[REF_ONE_OTHER])
@@ -246,8 +255,8 @@ def give_refresh_bank(s: Ints, now: int, unit: int, bank: int) -> int:
 @part
 def give_column(s: Ints, now: int, unit: int, group: int, bank: int, column: int, write: int, closing: int) -> int:
     """Read or write a burst of the open row; ``closing``: the row is closed after it, as soon as that may be."""
-    u, g = s[B_UNIT] + unit * UNIT_WIDTH, s[B_GROUP] + group * GROUP_WIDTH
-    k = s[B_BANK] + bank * BANK_WIDTH
+    u, g = B_UNIT + unit * UNIT_WIDTH, B_GROUP + group * GROUP_WIDTH
+    k = B_BANK + bank * BANK_WIDTH
     row = s[k + K_ROW]
     first = unit - unit % s[RANKS]
     if write:
@@ -265,7 +274,7 @@ def give_column(s: Ints, now: int, unit: int, group: int, bank: int, column: int
         s[N_RD] += 1
     for other in range(first, first + s[RANKS]):
         if other != unit:
-            o = s[B_UNIT] + other * UNIT_WIDTH
+            o = B_UNIT + other * UNIT_WIDTH
             push(s, o + U_RD, now + s[WR_RD_RANK if write else RD_RD_RANK])
             push(s, o + U_WR, now + s[WR_WR_RANK if write else RD_WR_RANK])
     s[k + K_HITS] += 1
