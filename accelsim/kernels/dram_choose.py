@@ -9,19 +9,25 @@ from accelsim.kernels.dram_edges import at_rising, precharge_at
 from accelsim.kernels.dram_layout import (
     ACTIVATING,
     ACTIVE,
+    BANKS,
     BEST,
     BEST_AT,
+    B_GROUP,
     DUE_COUNT,
     E_BANK,
     E_ORDER,
     E_WRITE,
     FAR,
+    GROUPS,
+    GROUP_WIDTH,
+    G_ACT,
     HIGH,
     K_ACT,
     K_ACTIVE,
     K_GROUP,
     K_HIT,
     K_MISS,
+    K_PRE,
     K_UNIT,
     LOW,
     NEVER,
@@ -30,6 +36,7 @@ from accelsim.kernels.dram_layout import (
     TO_CLOSE,
     TO_HIT,
     TO_OPEN,
+    UNITS,
     WAITING,
 )
 from accelsim.kernels.dram_queue import bank_at
@@ -76,33 +83,40 @@ def best_hit(s: Ints, now: int, side: int, banks: int) -> int:
 
 
 @part
-def best_to_open(s: Ints, now: int, side: int, turn: int) -> int:
-    """As ``best_hit`` for the first requests of banks without an open row; ``turn``: that of the best so far."""
-    best, best_at, banks = s[BEST], s[BEST_AT], s[TO_OPEN + side]
-    now = max(now, s[ROW_BUS])
-    while banks:
-        k = bank_at(lowest(banks))
-        banks &= banks - 1
-        e = s[k + K_MISS + side]
-        time = at_rising(s, max(now, s[k + K_ACT], activate_from(s, s[k + K_UNIT], s[k + K_GROUP])))
-        if (time < best_at) | ((time == best_at) & (s[e + E_ORDER] < turn)):
-            best, best_at, turn = e, time, s[e + E_ORDER]
-    s[BEST], s[BEST_AT] = best, best_at
-    return turn
-
-
-@part
 def best_to_close(s: Ints, now: int, side: int, banks: int, turn: int) -> int:
-    """As ``best_to_open`` for those that may have another row closed for them."""
+    """As ``best_hit`` for those that may have another row closed for them; ``turn``: that of the best so far."""
     best, best_at = s[BEST], s[BEST_AT]
     while banks:
         bank = lowest(banks)
         banks &= banks - 1
         k = bank_at(bank)
-        e = s[k + K_MISS + side]
-        time = precharge_at(s, now, s[k + K_UNIT], bank)
-        if (time < best_at) | ((time == best_at) & (s[e + E_ORDER] < turn)):
-            best, best_at, turn = e, time, s[e + E_ORDER]
+        if s[k + K_PRE] <= best_at:
+            e = s[k + K_MISS + side]
+            time = precharge_at(s, now, s[k + K_UNIT], bank)
+            if time < best_at or (time == best_at and s[e + E_ORDER] < turn):
+                best, best_at, turn = e, time, s[e + E_ORDER]
+    s[BEST], s[BEST_AT] = best, best_at
+    return turn
+
+
+@part
+def best_to_open(s: Ints, now: int, side: int, turn: int) -> int:
+    """As ``best_to_close`` for the first requests of banks without an open row."""
+    best, best_at, of_unit = s[BEST], s[BEST_AT], s[GROUPS] * s[BANKS]
+    for unit in range(s[UNITS]):
+        banks = s[TO_OPEN + side] & (((1 << of_unit) - 1) << unit * of_unit)
+        soonest = max(now, s[ROW_BUS], activate_from(s, unit))
+        # where a rank allows it too late, so do all its banks
+        if soonest > best_at:
+            continue
+        while banks:
+            k = bank_at(lowest(banks))
+            banks &= banks - 1
+            time = at_rising(s, max(soonest, s[k + K_ACT], s[B_GROUP + s[k + K_GROUP] * GROUP_WIDTH + G_ACT]))
+            if time <= best_at:
+                e = s[k + K_MISS + side]
+                if time < best_at or s[e + E_ORDER] < turn:
+                    best, best_at, turn = e, time, s[e + E_ORDER]
     s[BEST], s[BEST_AT] = best, best_at
     return turn
 
@@ -120,9 +134,9 @@ def best_waiting(s: Ints, now: int, side: int, slot: int) -> int:
     if slot != ROWS:
         turn = best_hit(s, now, side, s[TO_HIT + side] & others)
     if slot != COLUMNS:
+        turn = best_to_close(s, now, side, s[TO_CLOSE + side] & others, turn)
         if s[ACTIVATING] < 0:
             turn = best_to_open(s, now, side, turn)
-        turn = best_to_close(s, now, side, s[TO_CLOSE + side] & others, turn)
     return turn
 
 

@@ -135,11 +135,10 @@ def column_from(s: Ints, unit: int, group: int, bank: int, write: int) -> int:
 
 
 @small_part
-def activate_from(s: Ints, unit: int, group: int) -> int:
-    """From when on a bank group and its rank allow an activation."""
+def activate_from(s: Ints, unit: int) -> int:
+    """From when on a rank allows an activation, whichever bank it is of."""
     u = B_UNIT + unit * UNIT_WIDTH
-    fourth = s[u + U_ACT_AT + (s[u + U_ACTS] & 3)] + s[FOUR_ACTS]
-    return int(max(s[u + U_ACT], s[B_GROUP + group * GROUP_WIDTH + G_ACT], fourth))
+    return int(max(s[u + U_ACT], s[u + U_ACT_AT + (s[u + U_ACTS] & 3)] + s[FOUR_ACTS]))
 
 
 @small_part
