@@ -49,7 +49,7 @@ ANY, COLUMNS, ROWS = range(3)
 """Which commands a slot takes: with two buses, column commands and row commands have one each."""
 
 
-@part
+@small_part
 def best_active(s: Ints, now: int) -> int:
     """Note the best of the requests that a row was opened for: the first ready, of those the first come."""
     best, best_at, turn = NEVER, FAR, FAR
@@ -66,7 +66,7 @@ def best_active(s: Ints, now: int) -> int:
     return 0
 
 
-@part
+@small_part
 def best_hit(s: Ints, now: int, side: int, banks: int) -> int:
     """Note the best of the requests that hit the open rows of some banks, if it is ready before the best so far."""
     best, best_at, turn = s[BEST], s[BEST_AT], NEVER
@@ -82,7 +82,7 @@ def best_hit(s: Ints, now: int, side: int, banks: int) -> int:
     return turn
 
 
-@part
+@small_part
 def best_to_close(s: Ints, now: int, side: int, banks: int, turn: int) -> int:
     """As ``best_hit`` for those that may have another row closed for them; ``turn``: that of the best so far."""
     best, best_at = s[BEST], s[BEST_AT]
@@ -99,7 +99,7 @@ def best_to_close(s: Ints, now: int, side: int, banks: int, turn: int) -> int:
     return turn
 
 
-@part
+@small_part
 def best_to_open(s: Ints, now: int, side: int, turn: int) -> int:
     """As ``best_to_close`` for the first requests of banks without an open row."""
     best, best_at, of_unit = s[BEST], s[BEST_AT], s[GROUPS] * s[BANKS]
@@ -121,7 +121,7 @@ def best_to_open(s: Ints, now: int, side: int, turn: int) -> int:
     return turn
 
 
-@part
+@small_part
 def best_waiting(s: Ints, now: int, side: int, slot: int) -> int:
     """Note the best of the reads, or writes, that wait, if it is ready before the best so far.
 
@@ -151,7 +151,7 @@ def choose_side(s: Ints) -> int:
     return 0
 
 
-@part
+@small_part
 def look(s: Ints, now: int, slot: int) -> int:
     """Which request has its next command in a slot, and when; returns that time.
 

@@ -14,6 +14,7 @@ from accelsim.kernels.dram_layout import (
     DUE_COUNT,
     E_BANK,
     E_WRITE,
+    FAR,
     GIVEN,
     K_GROUP,
     K_UNIT,
@@ -36,22 +37,45 @@ Ints = NDArray[np.int64]
 
 
 @part
-def fill_slot(s: Ints, answers: Ints, now: int, before: int, slot: int) -> int:
-    """Give a command in a slot, now or, where it is the only slot, in a later cycle ``before``; returns when it was, or when
-    one may be given.
-    """
-    time = look(s, now, slot)
-    if time == now or (slot == ANY and time < before and s[DUE_COUNT] == 0 and s[ACTIVATING] < 0):
+def give_one(s: Ints, answers: Ints, now: int, before: int) -> int:
+    """Give the one command that a bus takes, now or in a later cycle ``before``; returns when it was, or when one may be given."""
+    time = look(s, now, ANY)
+    if time == now or (time < before and s[DUE_COUNT] == 0 and s[ACTIVATING] < 0):
         give_next(s, answers, s[BEST], time)
-        s[NOW] = time
-        s[GIVEN] = 1
+        s[NOW], s[GIVEN] = time, 1
         return time
-    if s[DUE_COUNT] and slot != COLUMNS:
-        due = refresh(s, now)
-        if due == now:
-            s[GIVEN] = 1
-        time = min(time, due)
-    return int(time)
+    return min(time, go_on_refreshing(s, now))
+
+
+@part
+def give_two(s: Ints, answers: Ints, now: int, before: int) -> int:
+    """As ``give_one`` with a bus for column commands and one for row commands: a command on each."""
+    column_at = look(s, now, COLUMNS)
+    column = s[BEST]
+    row_at = look(s, now, ROWS) if column_at > now else FAR
+    soonest = min(column_at, row_at)
+    if now < soonest < before and s[DUE_COUNT] == 0:
+        now = soonest
+    if column_at == now:
+        give_next(s, answers, column, now)
+        s[NOW], s[GIVEN] = now, 1
+        row_at = look(s, now, ROWS)
+    if row_at == now:
+        give_next(s, answers, s[BEST], now)
+        s[NOW], s[GIVEN] = now, 1
+        return now
+    return min(column_at, row_at, go_on_refreshing(s, now))
+
+
+@part
+def go_on_refreshing(s: Ints, now: int) -> int:
+    """Give a command for the refresh that is due, or say when one may be given; FAR: none is due."""
+    if s[DUE_COUNT] == 0:
+        return FAR
+    time = refresh(s, now)
+    if time == now:
+        s[GIVEN] = 1
+    return time
 
 
 @part
@@ -77,10 +101,9 @@ def tick(s: Ints, answers: Ints, now: int, before: int) -> int:
             give_second_activate(s, now)
             time = now + 1
         elif s[TWO_BUSES]:
-            time = fill_slot(s, answers, now, until, COLUMNS)
-            time = min(time, fill_slot(s, answers, now, until, ROWS))
+            time = give_two(s, answers, now, until)
         else:
-            time = fill_slot(s, answers, now, until, ANY)
+            time = give_one(s, answers, now, until)
             if s[GIVEN] == 0 and s[ACTIVATING] >= 0:
                 give_second_activate(s, now)
                 s[GIVEN] = 1

@@ -45,9 +45,9 @@ from accelsim.kernels.dram_layout import (
     TURN_BITS,
     WRITE_LATENCY,
 )
-from accelsim.kernels.dram_queue import bank_at, behind, leave_queue, make_active, row_changed, served
+from accelsim.kernels.dram_queue import bank_at, behind, leave_queue, make_active, row_changed, served, weigh_both
 from accelsim.kernels.dram_timing import give_activate, give_column, give_precharge, log, take_row_bus
-from accelsim.kernels.jit import part
+from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]
 
@@ -68,7 +68,7 @@ def hit_again(s: Ints, k: int, row: int, but: int) -> int:
     return 0
 
 
-@part
+@small_part
 def give_access(s: Ints, answers: Ints, e: int, now: int) -> int:
     """Give a request's column command: it is served."""
     write, bank = s[e + E_WRITE], s[e + E_BANK]
@@ -97,10 +97,11 @@ def give_second_activate(s: Ints, now: int) -> int:
     log(s, now, ACT2, s[bank_at(s[e + E_BANK]) + K_UNIT], s[e + E_BANK], s[e + E_ROW], NEVER)
     s[ACTIVATING] = NEVER
     make_active(s, e)
+    weigh_both(s, s[e + E_BANK])
     return 1
 
 
-@part
+@small_part
 def give_next(s: Ints, answers: Ints, e: int, now: int) -> int:
     """Give the command that a request needs next."""
     bank = s[e + E_BANK]
@@ -123,9 +124,9 @@ def give_next(s: Ints, answers: Ints, e: int, now: int) -> int:
     give_activate(s, now, unit, s[k + K_GROUP], bank, s[e + E_ROW])
     note_rising(s, now, unit, bank, ACTIVATION)
     leave_queue(s, e)
-    row_changed(s, bank)
     if s[SPLIT_ACT]:
         s[ACTIVATING], s[ACT2_BY] = e, now + s[ACT2_WITHIN]
-        return 1
-    make_active(s, e)
+    else:
+        make_active(s, e)
+    row_changed(s, bank)
     return 1

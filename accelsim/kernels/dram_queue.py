@@ -103,7 +103,7 @@ def weigh(s: Ints, bank: int, side: int) -> int:
     return put(s, TO_CLOSE + side, bank, 1 if row >= 0 and miss >= 0 else 0)
 
 
-@part
+@small_part
 def weigh_both(s: Ints, bank: int) -> int:
     """As ``weigh``, for reads and for writes."""
     weigh(s, bank, 0)
@@ -133,7 +133,7 @@ def accept(s: Ints, q: Ints, at_request: int, request: int, now: int) -> int:
     return weigh(s, bank, side)
 
 
-@part
+@small_part
 def leave_queue(s: Ints, e: int) -> int:
     """A request leaves the queue of reads or writes, which has room for another."""
     side, before, after = s[e + E_WRITE], s[e + E_BEFORE], s[e + E_NEXT]
@@ -152,9 +152,9 @@ def leave_queue(s: Ints, e: int) -> int:
     return e
 
 
-@part
+@small_part
 def make_active(s: Ints, e: int) -> int:
-    """A bank was activated for a request: it keeps the row open until it has been served."""
+    """A bank was activated for a request: it keeps the row open until it has been served. The bank is to be weighed."""
     bank = s[e + E_BANK]
     k = bank_at(bank)
     s[k + K_ACTIVE] = e
@@ -162,10 +162,10 @@ def make_active(s: Ints, e: int) -> int:
     s[e + E_ORDER] = (s[e + E_ORDER] >> TURN_BITS << TURN_BITS) + (s[N_ACT] & (1 << TURN_BITS) - 1)
     put(s, ACTIVE, bank, 1)
     s[B_UNIT + s[k + K_UNIT] * UNIT_WIDTH + U_ACTIVE] += 1
-    return weigh_both(s, bank)
+    return e
 
 
-@part
+@small_part
 def served(s: Ints, e: int) -> int:
     """A request's column command was given: it leaves, wherever it was."""
     bank = s[e + E_BANK]
@@ -181,7 +181,7 @@ def served(s: Ints, e: int) -> int:
     return weigh_both(s, bank)
 
 
-@part
+@small_part
 def row_changed(s: Ints, bank: int) -> int:
     """A bank has another row open, or none: which of those that wait for it hit."""
     k = bank_at(bank)

@@ -167,7 +167,7 @@ def take_row_bus(s: Ints, until: int) -> int:
     return 0
 
 
-@part
+@small_part
 def give_activate(s: Ints, now: int, unit: int, group: int, bank: int, row: int) -> int:
     """Activate a row."""
     u, g = B_UNIT + unit * UNIT_WIDTH, B_GROUP + group * GROUP_WIDTH
@@ -251,7 +251,7 @@ def give_refresh_bank(s: Ints, now: int, unit: int, bank: int) -> int:
     return log(s, now, REF_BANK, unit, bank, NEVER, NEVER)
 
 
-@part
+@small_part
 def give_column(s: Ints, now: int, unit: int, group: int, bank: int, column: int, write: int, closing: int) -> int:
     """Read or write a burst of the open row; ``closing``: the row is closed after it, as soon as that may be."""
     u, g = B_UNIT + unit * UNIT_WIDTH, B_GROUP + group * GROUP_WIDTH
