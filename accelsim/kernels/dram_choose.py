@@ -9,10 +9,13 @@ from accelsim.kernels.dram_edges import at_rising, precharge_at
 from accelsim.kernels.dram_layout import (
     ACTIVATING,
     ACTIVE,
+    ACTIVE_AT,
+    ACTIVE_BEST,
     BANKS,
     BEST,
     BEST_AT,
     B_GROUP,
+    COLUMN_BUS,
     DUE_COUNT,
     E_BANK,
     E_ORDER,
@@ -51,18 +54,23 @@ ANY, COLUMNS, ROWS = range(3)
 
 @small_part
 def best_active(s: Ints, now: int) -> int:
-    """Note the best of the requests that a row was opened for: the first ready, of those the first come."""
-    best, best_at, turn = NEVER, FAR, FAR
-    banks = s[ACTIVE]
-    while banks:
-        bank = lowest(banks)
-        banks &= banks - 1
-        k = bank_at(bank)
-        e = s[k + K_ACTIVE]
-        time = at_rising(s, max(now, column_from(s, s[k + K_UNIT], s[k + K_GROUP], bank, s[e + E_WRITE])))
-        if (time < best_at) | ((time == best_at) & (s[e + E_ORDER] < turn)):
-            best, best_at, turn = e, time, s[e + E_ORDER]
-    s[BEST], s[BEST_AT] = best, best_at
+    """Note the best of the requests that a row was opened for: the first ready, of those the first come.
+
+    What was found stays so until a column command is given, or its cycle is past.
+    """
+    now = max(now, s[COLUMN_BUS])
+    if now > s[ACTIVE_AT]:
+        best, best_at, turn, banks = NEVER, FAR, FAR, s[ACTIVE]
+        while banks:
+            bank = lowest(banks)
+            banks &= banks - 1
+            k = bank_at(bank)
+            e = s[k + K_ACTIVE]
+            time = at_rising(s, max(now, column_from(s, s[k + K_UNIT], s[k + K_GROUP], bank, s[e + E_WRITE])))
+            if time < best_at or (time == best_at and s[e + E_ORDER] < turn):
+                best, best_at, turn = e, time, s[e + E_ORDER]
+        s[ACTIVE_BEST], s[ACTIVE_AT] = best, best_at
+    s[BEST], s[BEST_AT] = s[ACTIVE_BEST], s[ACTIVE_AT]
     return 0
 
 
@@ -76,7 +84,7 @@ def best_hit(s: Ints, now: int, side: int, banks: int) -> int:
         k = bank_at(bank)
         e = s[k + K_HIT + side]
         time = at_rising(s, max(now, column_from(s, s[k + K_UNIT], s[k + K_GROUP], bank, side)))
-        if (time < best_at) | ((time == best_at) & (s[e + E_ORDER] < turn)):
+        if time < best_at or (time == best_at and s[e + E_ORDER] < turn):
             best, best_at, turn = e, time, s[e + E_ORDER]
     s[BEST], s[BEST_AT] = best, best_at
     return turn

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from accelsim.kernels.dram_layout import (
     ACTIVE,
+    ACTIVE_AT,
+    ACTIVE_BEST,
     BANK_WIDTH,
     B_BANK,
     B_UNIT,
@@ -22,6 +24,7 @@ from accelsim.kernels.dram_layout import (
     FREE,
     K_ACTIVE,
     K_FIRST,
+    K_GROUP,
     K_HIT,
     K_HITS,
     K_LAST,
@@ -44,6 +47,8 @@ from accelsim.kernels.dram_layout import (
     U_ACTIVE,
     WAITING,
 )
+from accelsim.kernels.dram_edges import at_rising
+from accelsim.kernels.dram_timing import column_from
 from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]
@@ -162,6 +167,9 @@ def make_active(s: Ints, e: int) -> int:
     s[e + E_ORDER] = (s[e + E_ORDER] >> TURN_BITS << TURN_BITS) + (s[N_ACT] & (1 << TURN_BITS) - 1)
     put(s, ACTIVE, bank, 1)
     s[B_UNIT + s[k + K_UNIT] * UNIT_WIDTH + U_ACTIVE] += 1
+    time = at_rising(s, column_from(s, s[k + K_UNIT], s[k + K_GROUP], bank, s[e + E_WRITE]))
+    if time <= s[ACTIVE_AT] and (time < s[ACTIVE_AT] or s[e + E_ORDER] < s[s[ACTIVE_BEST] + E_ORDER]):
+        s[ACTIVE_BEST], s[ACTIVE_AT] = e, time
     return e
 
 

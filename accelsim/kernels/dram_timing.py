@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from accelsim.kernels.dram_layout import (
     ACT,
+    ACTIVE_AT,
     ACT_ACT,
     ACT_ACT_L,
     ACT_ACT_S,
@@ -277,6 +278,7 @@ def give_column(s: Ints, now: int, unit: int, group: int, bank: int, column: int
             push(s, o + U_RD, now + s[WR_RD_RANK if write else RD_RD_RANK])
             push(s, o + U_WR, now + s[WR_WR_RANK if write else RD_WR_RANK])
     s[k + K_HITS] += 1
+    s[ACTIVE_AT] = NEVER
     s[COLUMN_BUS] = now + s[LEN_WR if write else LEN_RD]
     if s[TWO_BUSES] == 0:
         s[ROW_BUS] = s[COLUMN_BUS]

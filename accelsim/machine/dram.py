@@ -160,7 +160,7 @@ def channel_at_rest(dram: Dram, log: int = 0) -> Ints:
             (at.LEN_PRE, commands.PRE), (at.LEN_RD, commands.RD), (at.LEN_WR, commands.WR), (at.LEN_REF, commands.REF),
             (at.REF_EVERY, every), (at.REF_ONE, one), (at.NEXT_REF, every), (at.LOG_ROOM, log)):
         s[field] = value
-    for field in (at.SERVED, at.ACTIVATING, at.SYNCING, at.RISING_UNIT, at.RISING_BANK, at.RISING_UNTIL, at.LATEST):
+    for field in (at.SERVED, at.ACTIVATING, at.SYNCING, at.RISING_UNIT, at.RISING_BANK, at.RISING_UNTIL, at.LATEST, at.ACTIVE_AT):
         s[field] = at.NEVER
     _table(s, at.B_UNIT, units, at.UNIT_WIDTH)[:, at.U_ACT_AT:at.U_ACT_AT + 4] = -dram.timing.tFAW
     table = _table(s, at.B_BANK, banks, at.BANK_WIDTH)
