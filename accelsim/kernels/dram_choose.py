@@ -25,6 +25,7 @@ from accelsim.kernels.dram_layout import (
     GROUP_WIDTH,
     G_ACT,
     HIGH,
+    HITS,
     K_ACT,
     K_ACTIVE,
     K_GROUP,
@@ -33,12 +34,11 @@ from accelsim.kernels.dram_layout import (
     K_PRE,
     K_UNIT,
     LOW,
+    MISSES,
     NEVER,
+    OPENED,
     ROW_BUS,
     SIDE,
-    TO_CLOSE,
-    TO_HIT,
-    TO_OPEN,
     UNITS,
     WAITING,
 )
@@ -112,7 +112,7 @@ def best_to_open(s: Ints, now: int, side: int, turn: int) -> int:
     """As ``best_to_close`` for the first requests of banks without an open row."""
     best, best_at, of_unit = s[BEST], s[BEST_AT], s[GROUPS] * s[BANKS]
     for unit in range(s[UNITS]):
-        banks = s[TO_OPEN + side] & (((1 << of_unit) - 1) << unit * of_unit)
+        banks = s[MISSES + side] & ~s[OPENED] & (((1 << of_unit) - 1) << unit * of_unit)
         soonest = max(now, s[ROW_BUS], activate_from(s, unit))
         # where a rank allows it too late, so do all its banks
         if soonest > best_at:
@@ -140,9 +140,9 @@ def best_waiting(s: Ints, now: int, side: int, slot: int) -> int:
         others = ~(1 << s[s[ACTIVATING] + E_BANK])
     turn = NEVER
     if slot != ROWS:
-        turn = best_hit(s, now, side, s[TO_HIT + side] & others)
+        turn = best_hit(s, now, side, s[HITS + side] & others)
     if slot != COLUMNS:
-        turn = best_to_close(s, now, side, s[TO_CLOSE + side] & others, turn)
+        turn = best_to_close(s, now, side, s[MISSES + side] & s[OPENED] & others, turn)
         if s[ACTIVATING] < 0:
             turn = best_to_open(s, now, side, turn)
     return turn

@@ -31,12 +31,12 @@ from accelsim.kernels.dram_layout import (
 from accelsim.kernels.dram_queue import bank_at
 from accelsim.kernels.dram_refresh import fall_due, refresh
 from accelsim.kernels.dram_timing import column_from
-from accelsim.kernels.jit import part
+from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]
 
 
-@part
+@small_part
 def give_one(s: Ints, answers: Ints, now: int, before: int) -> int:
     """Give the one command that a bus takes, now or in a later cycle ``before``; returns when it was, or when one may be given."""
     time = look(s, now, ANY)
@@ -47,7 +47,7 @@ def give_one(s: Ints, answers: Ints, now: int, before: int) -> int:
     return min(time, go_on_refreshing(s, now))
 
 
-@part
+@small_part
 def give_two(s: Ints, answers: Ints, now: int, before: int) -> int:
     """As ``give_one`` with a bus for column commands and one for row commands: a command on each."""
     column_at = look(s, now, COLUMNS)
@@ -87,7 +87,8 @@ def tick(s: Ints, answers: Ints, now: int, before: int) -> int:
     """
     while True:
         s[NOW], s[GIVEN] = now, 0
-        fall_due(s, now)
+        if s[REF_EVERY] and now >= s[NEXT_REF]:
+            fall_due(s, now)
         until = min(before, s[NEXT_REF]) if s[REF_EVERY] else before
         seen = s[WAITING] + s[WAITING + 1] - s[N_RD] - s[N_WR]
         if s[SYNCING] >= 0:

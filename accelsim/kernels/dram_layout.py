@@ -24,11 +24,11 @@ TURN_BITS = 24
  ACT2_WITHIN, SYNC_READ, SYNC_WRITE,
  # what does
  NOW, COLUMN_BUS, ROW_BUS, SIDE, WAITING, WAITING_WRITES, FREE, ORDER,
- TO_HIT, TO_HIT_WRITES, TO_OPEN, TO_OPEN_WRITES, TO_CLOSE, TO_CLOSE_WRITES, ACTIVE, ACTIVE_BEST, ACTIVE_AT,
+ OPENED, HITS, HITS_WRITES, MISSES, MISSES_WRITES, ACTIVE, ACTIVE_BEST, ACTIVE_AT,
  NEXT_REF, DUE_FIRST, DUE_COUNT, NEXT_ONE, ACTIVATING, ACT2_BY, SYNCED_UNTIL, SYNCING,
  RISING_UNIT, RISING_BANK, RISING_KIND, RISING_UNTIL, LATEST, BEST, BEST_AT, GIVEN,
  N_ACT, N_PRE, N_PRE_REF, N_REF, N_RD, N_WR, LOG_ROOM, LOG_COUNT,
- SERVED, SERVED_AT, SERVED_BANK, SERVED_ENTERED, SERVED_OPENED, B_LOG, HEAD) = range(105)
+ SERVED, SERVED_AT, SERVED_BANK, SERVED_ENTERED, SERVED_OPENED, B_LOG, HEAD) = range(104)
 """``UNITS``: ranks of all pseudo-channels; ``RANKS`` of one share a data bus. ``HIGH``, ``LOW``: how many writes begin and end
 writing. ``PROTECT``: older hits of a row keep it open; younger ones
 do too until it was hit ``CAP`` times. ``CLOSED``: rows are closed
@@ -37,8 +37,8 @@ precharges may start at its falling edge. ``SPLIT_ACT``: two commands activate, 
 the data clock is started by a command of its own, and runs on for ``SYNC_READ`` or ``SYNC_WRITE`` from a column command.
 ``REF_EVERY``: cycles between refreshes (of one bank after another with ``REF_ONE``), 0: none. ``SIDE``: whether writes are
 served now. ``WAITING``: reads in their queue, and then writes in theirs.
-Sets of banks, a bit each, of reads and then of writes: ``TO_HIT``: one waits for the open row; ``TO_OPEN``: one waits and no
-row is open; ``TO_CLOSE``: one may have the open row closed for it. ``ACTIVE``: the banks whose rows were opened for a request
+Sets of banks, a bit each: ``OPENED``: a row is open; ``HITS``, of reads and then of writes: one waits for the open row;
+``MISSES``: one may have a row opened, or the open one closed for it; ``ACTIVE``: the row was opened for a request
 that is still to be served; ``ACTIVE_BEST``, ``ACTIVE_AT``: which of these requests is next, and when (-1: not worked out).
 ``BEST``, ``BEST_AT``: the request that is to have the next command, and when; ``GIVEN``: whether a command was given.
 ``SERVED``: the last request that had its column command, in which cycle, of which bank, when it had entered its queue, and

@@ -22,6 +22,7 @@ from accelsim.kernels.dram_layout import (
     E_ROW,
     E_WRITE,
     FREE,
+    HITS,
     K_ACTIVE,
     K_FIRST,
     K_GROUP,
@@ -31,17 +32,16 @@ from accelsim.kernels.dram_layout import (
     K_MISS,
     K_ROW,
     K_UNIT,
+    MISSES,
     NEVER,
     N_ACT,
+    OPENED,
     ORDER,
     PROTECT,
     Q_BANK,
     Q_COLUMN,
     Q_ROW,
     Q_WRITE,
-    TO_CLOSE,
-    TO_HIT,
-    TO_OPEN,
     TURN_BITS,
     UNIT_WIDTH,
     U_ACTIVE,
@@ -76,7 +76,7 @@ def behind(s: Ints, e: int, row: int, same: int) -> int:
     return e
 
 
-@part
+@small_part
 def find_hit(s: Ints, k: int, side: int, e: int) -> int:
     """Note the first request for a bank's open row among those from ``e`` on."""
     row = s[k + K_ROW]
@@ -88,7 +88,7 @@ def find_hit(s: Ints, k: int, side: int, e: int) -> int:
     return e
 
 
-@part
+@small_part
 def weigh(s: Ints, bank: int, side: int) -> int:
     """Note what a bank can do for the reads, or the writes, that wait for it: anew after whatever befell it or them.
 
@@ -103,12 +103,11 @@ def weigh(s: Ints, bank: int, side: int) -> int:
         elif hit == miss:
             miss = behind(s, miss, row, 0) if s[PROTECT] == 0 else NEVER
     s[k + K_MISS + side] = miss
-    put(s, TO_HIT + side, bank, 1 if hit >= 0 else 0)
-    put(s, TO_OPEN + side, bank, 1 if row < 0 and miss >= 0 else 0)
-    return put(s, TO_CLOSE + side, bank, 1 if row >= 0 and miss >= 0 else 0)
+    put(s, HITS + side, bank, 1 if hit >= 0 else 0)
+    return put(s, MISSES + side, bank, 1 if miss >= 0 else 0)
 
 
-@small_part
+@part
 def weigh_both(s: Ints, bank: int) -> int:
     """As ``weigh``, for reads and for writes."""
     weigh(s, bank, 0)
@@ -189,10 +188,12 @@ def served(s: Ints, e: int) -> int:
     return weigh_both(s, bank)
 
 
-@small_part
+@part
 def row_changed(s: Ints, bank: int) -> int:
     """A bank has another row open, or none: which of those that wait for it hit."""
     k = bank_at(bank)
-    find_hit(s, k, 0, s[k + K_FIRST])
-    find_hit(s, k, 1, s[k + K_FIRST + 1])
-    return weigh_both(s, bank)
+    put(s, OPENED, bank, 1 if s[k + K_ROW] >= 0 else 0)
+    find_hit(s, k, 0, int(s[k + K_FIRST]))
+    find_hit(s, k, 1, int(s[k + K_FIRST + 1]))
+    weigh(s, bank, 0)
+    return weigh(s, bank, 1)

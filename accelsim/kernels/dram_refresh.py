@@ -51,7 +51,7 @@ Ints = NDArray[np.int64]
 def fall_due(s: Ints, now: int) -> int:
     """Refreshes whose time has come: of all ranks at once, or of the bank whose turn it is."""
     room = s[UNITS] * s[GROUPS] * s[BANKS]
-    while s[REF_EVERY] and now >= s[NEXT_REF]:
+    while now >= s[NEXT_REF]:
         s[NEXT_REF] += s[REF_EVERY]
         for i in range(1 if s[REF_ONE] else s[UNITS]):
             if s[DUE_COUNT] < room:

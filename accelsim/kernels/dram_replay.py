@@ -79,27 +79,30 @@ def replay(state: Ints, channels: int, requests: Ints, count: int, at_once: int,
     ended = 0
     while entered < most or entered == count:
         # those that come in this cycle; what is given to them comes in the next
+        comes = FAR
         for _ in range(at_once):
             if entered == count:
                 break
             r = entered * REQUEST_WIDTH
             s = flat(state[q[r + Q_CHANNEL] * width:])
-            if enters_from(s, q, a, entered, serial) > now:
+            comes = enters_from(s, q, a, entered, serial)
+            if comes > now:
                 break
             accept(s, q, r, entered, now)
             a[entered * ANSWER_WIDTH + A_ARRIVED] = now
             soonest[q[r + Q_CHANNEL]] = now + 1
             entered += 1
         # the next cycle in which a channel is looked at, and that of the channel after it
-        following = second = comes = FAR
+        following = second = FAR
         for c in range(channels):
             second = min(second, max(following, soonest[c]))
             following = min(following, soonest[c])
         first = following
         if entered < count:
-            r = entered * REQUEST_WIDTH
-            s = flat(state[q[r + Q_CHANNEL] * width:])
-            comes = max(now + 1, enters_from(s, q, a, entered, serial))
+            if comes <= now:
+                r = entered * REQUEST_WIDTH
+                s = flat(state[q[r + Q_CHANNEL] * width:])
+                comes = max(now + 1, enters_from(s, q, a, entered, serial))
             following = min(following, comes)
         elif all_served(state, channels, width):
             ended = 1
