@@ -11,28 +11,29 @@ from accelsim.kernels.dram_layout import (
     ACTIVE,
     ACTIVE_AT,
     ACTIVE_BEST,
-    BANKS,
     BEST,
     BEST_AT,
     B_GROUP,
+    B_UNIT,
     COLUMN_BUS,
     DUE_COUNT,
     E_BANK,
     E_ORDER,
     E_WRITE,
     FAR,
-    GROUPS,
     GROUP_WIDTH,
     G_ACT,
     HIGH,
     HITS,
     K_ACT,
     K_ACTIVE,
+    K_FIRST,
     K_GROUP,
     K_HIT,
     K_MISS,
     K_PRE,
     K_UNIT,
+    K_YOUNGER,
     LOW,
     MISSES,
     NEVER,
@@ -40,11 +41,13 @@ from accelsim.kernels.dram_layout import (
     ROW_BUS,
     SIDE,
     UNITS,
+    UNIT_WIDTH,
+    U_OLDEST,
     WAITING,
 )
 from accelsim.kernels.dram_queue import bank_at
 from accelsim.kernels.dram_timing import activate_from, column_from
-from accelsim.kernels.jit import lowest, part, small_part
+from accelsim.kernels.jit import lowest, small_part
 
 Ints = NDArray[np.int64]
 
@@ -110,21 +113,17 @@ def best_to_close(s: Ints, now: int, side: int, banks: int, turn: int) -> int:
 @small_part
 def best_to_open(s: Ints, now: int, side: int, turn: int) -> int:
     """As ``best_to_close`` for the first requests of banks without an open row."""
-    best, best_at, of_unit = s[BEST], s[BEST_AT], s[GROUPS] * s[BANKS]
+    best, best_at = s[BEST], s[BEST_AT]
     for unit in range(s[UNITS]):
-        banks = s[MISSES + side] & ~s[OPENED] & (((1 << of_unit) - 1) << unit * of_unit)
-        soonest = max(now, s[ROW_BUS], activate_from(s, unit))
-        # where a rank allows it too late, so do all its banks
-        if soonest > best_at:
-            continue
-        while banks:
-            k = bank_at(lowest(banks))
-            banks &= banks - 1
+        k = s[B_UNIT + unit * UNIT_WIDTH + U_OLDEST + side]
+        # when a rank allows any; of those that are ready then, the oldest is the first
+        soonest = at_rising(s, max(now, s[ROW_BUS], activate_from(s, unit)))
+        while k >= 0 and soonest <= best_at:
             time = at_rising(s, max(soonest, s[k + K_ACT], s[B_GROUP + s[k + K_GROUP] * GROUP_WIDTH + G_ACT]))
-            if time <= best_at:
-                e = s[k + K_MISS + side]
-                if time < best_at or s[e + E_ORDER] < turn:
-                    best, best_at, turn = e, time, s[e + E_ORDER]
+            e = s[k + K_FIRST + side]
+            if time < best_at or (time == best_at and s[e + E_ORDER] < turn):
+                best, best_at, turn = e, time, s[e + E_ORDER]
+            k = s[k + K_YOUNGER + side] if time > soonest else NEVER
     s[BEST], s[BEST_AT] = best, best_at
     return turn
 

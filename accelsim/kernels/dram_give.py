@@ -45,7 +45,7 @@ from accelsim.kernels.dram_layout import (
     TURN_BITS,
     WRITE_LATENCY,
 )
-from accelsim.kernels.dram_queue import bank_at, behind, leave_queue, make_active, row_changed, served, weigh_both
+from accelsim.kernels.dram_queue import bank_at, behind, leave_queue, make_active, row_closed, row_opened, served, weigh_both
 from accelsim.kernels.dram_timing import give_activate, give_column, give_precharge, log, take_row_bus
 from accelsim.kernels.jit import part, small_part
 
@@ -85,7 +85,7 @@ def give_access(s: Ints, answers: Ints, e: int, now: int) -> int:
     s[SERVED_ENTERED], s[SERVED_OPENED] = s[e + E_ORDER] >> TURN_BITS, 1 if s[k + K_ACTIVE] == e else 0
     served(s, e)
     if closing:
-        row_changed(s, bank)
+        row_closed(s, bank)
     return 1
 
 
@@ -119,14 +119,15 @@ def give_next(s: Ints, answers: Ints, e: int, now: int) -> int:
     if row >= 0:
         give_precharge(s, now, unit, bank, 0)
         note_rising(s, now, unit, bank, ONE_BANK)
-        row_changed(s, bank)
+        row_closed(s, bank)
         return 1
     give_activate(s, now, unit, s[k + K_GROUP], bank, s[e + E_ROW])
     note_rising(s, now, unit, bank, ACTIVATION)
+    row_opened(s, bank)
     leave_queue(s, e)
     if s[SPLIT_ACT]:
         s[ACTIVATING], s[ACT2_BY] = e, now + s[ACT2_WITHIN]
     else:
         make_active(s, e)
-    row_changed(s, bank)
+    weigh_both(s, bank)
     return 1

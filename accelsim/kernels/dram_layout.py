@@ -38,7 +38,7 @@ the data clock is started by a command of its own, and runs on for ``SYNC_READ``
 ``REF_EVERY``: cycles between refreshes (of one bank after another with ``REF_ONE``), 0: none. ``SIDE``: whether writes are
 served now. ``WAITING``: reads in their queue, and then writes in theirs.
 Sets of banks, a bit each: ``OPENED``: a row is open; ``HITS``, of reads and then of writes: one waits for the open row;
-``MISSES``: one may have a row opened, or the open one closed for it; ``ACTIVE``: the row was opened for a request
+``MISSES``: one may have the open row closed for it; ``ACTIVE``: the row was opened for a request
 that is still to be served; ``ACTIVE_BEST``, ``ACTIVE_AT``: which of these requests is next, and when (-1: not worked out).
 ``BEST``, ``BEST_AT``: the request that is to have the next command, and when; ``GIVEN``: whether a command was given.
 ``SERVED``: the last request that had its column command, in which cycle, of which bank, when it had entered its queue, and
@@ -50,21 +50,24 @@ whether a row was opened for it.
 MOST_BANKS = 62
 """Banks of a channel at most, which is also the most bank groups and ranks: their records have fixed places."""
 
-U_ACT, U_RD, U_WR, U_PRE, U_REF, U_REF_ONE, U_OPEN, U_ACTIVE, U_ACTS, U_ACT_AT = range(10)
+(U_ACT, U_RD, U_WR, U_PRE, U_REF, U_REF_ONE, U_OLDEST, U_OLDEST_WRITE, U_YOUNGEST, U_YOUNGEST_WRITE, U_ACTS,
+ U_ACT_AT) = range(12)
 UNIT_WIDTH = 16
-"""A rank of a pseudo-channel: from when on commands may come; open banks; requests that an activation was made for; how many
-activations there have been, and when the last four were.
+"""A rank of a pseudo-channel: from when on commands may come; of its banks without an open row that reads wait for, and then
+of those that writes do, which has the oldest and which the youngest first request; how many activations there have been, and
+when the last four were.
 """
 G_ACT, G_RD, G_WR = range(3)
 GROUP_WIDTH = 4
 """A bank group: from when on commands may come."""
 (K_ROW, K_ACT, K_PRE, K_RD, K_WR, K_REF, K_ACTIVE, K_HITS, K_UNIT, K_GROUP, K_FIRST, K_FIRST_WRITE, K_LAST, K_LAST_WRITE,
- K_HIT, K_HIT_WRITE, K_MISS, K_MISS_WRITE, K_REFRESHED, K_REFRESHED_UNTIL) = range(20)
+ K_HIT, K_HIT_WRITE, K_MISS, K_MISS_WRITE, K_OLDER, K_OLDER_WRITE, K_YOUNGER, K_YOUNGER_WRITE,
+ K_REFRESHED, K_REFRESHED_UNTIL) = range(24)
 BANK_WIDTH = 32
 """A bank: its open row (-1: none), from when on commands may come, the request that it was activated for (-1: none under
 way), how often its row was hit since, its rank and group; of the reads that wait for it, and then of the writes, the first,
-the last, the first for the open row, and the first that may have another row opened or this one closed (-1: none, each); and
-the last refresh that held it up.
+the last, the first for the open row, and the first that may have it closed (-1: none, each); without an open row, the banks
+whose first requests are the next older and the next younger (-1: none); and the last refresh that held it up.
 """
 B_UNIT = HEAD
 B_GROUP = B_UNIT + MOST_BANKS * UNIT_WIDTH

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from accelsim.kernels.dram_edges import at_rising
 from accelsim.kernels.dram_layout import (
     ACTIVE,
     ACTIVE_AT,
     ACTIVE_BEST,
+    BANKS,
     BANK_WIDTH,
     B_BANK,
     B_UNIT,
@@ -22,6 +24,7 @@ from accelsim.kernels.dram_layout import (
     E_ROW,
     E_WRITE,
     FREE,
+    GROUPS,
     HITS,
     K_ACTIVE,
     K_FIRST,
@@ -30,8 +33,10 @@ from accelsim.kernels.dram_layout import (
     K_HITS,
     K_LAST,
     K_MISS,
+    K_OLDER,
     K_ROW,
     K_UNIT,
+    K_YOUNGER,
     MISSES,
     NEVER,
     N_ACT,
@@ -44,10 +49,10 @@ from accelsim.kernels.dram_layout import (
     Q_WRITE,
     TURN_BITS,
     UNIT_WIDTH,
-    U_ACTIVE,
+    U_OLDEST,
+    U_YOUNGEST,
     WAITING,
 )
-from accelsim.kernels.dram_edges import at_rising
 from accelsim.kernels.dram_timing import column_from
 from accelsim.kernels.jit import part, small_part
 
@@ -67,6 +72,54 @@ def put(s: Ints, banks: int, bank: int, inside: int) -> int:
     return inside
 
 
+@small_part
+def unit_at(s: Ints, k: int) -> int:
+    """Where the record of a bank's rank begins."""
+    return int(B_UNIT + s[k + K_UNIT] * UNIT_WIDTH)
+
+
+@small_part
+def of_unit(s: Ints, banks: int, unit: int) -> int:
+    """Those of a set of banks that are of a rank."""
+    count = s[GROUPS] * s[BANKS]
+    return int(s[banks] >> unit * count & (1 << count) - 1)
+
+
+@part
+def begin_to_wait(s: Ints, k: int, side: int) -> int:
+    """A bank without an open row has a first request: the bank stands among those of its rank by that one's age."""
+    u, turn = unit_at(s, k), s[s[k + K_FIRST + side] + E_ORDER]
+    older = s[u + U_YOUNGEST + side]
+    while older >= 0 and s[s[older + K_FIRST + side] + E_ORDER] > turn:
+        older = s[older + K_OLDER + side]
+    younger = s[older + K_YOUNGER + side] if older >= 0 else s[u + U_OLDEST + side]
+    s[k + K_OLDER + side], s[k + K_YOUNGER + side] = older, younger
+    return join(s, k, u, side, older, k, younger)
+
+
+@part
+def end_to_wait(s: Ints, k: int, side: int) -> int:
+    """A row is opened in a bank that stood among those without one."""
+    older, younger = s[k + K_OLDER + side], s[k + K_YOUNGER + side]
+    return join(s, k, unit_at(s, k), side, older, NEVER, younger)
+
+
+@small_part
+def join(s: Ints, k: int, u: int, side: int, older: int, between: int, younger: int) -> int:
+    """Make a bank, or none, stand between two others."""
+    after = between if between >= 0 else younger
+    before = between if between >= 0 else older
+    if older >= 0:
+        s[older + K_YOUNGER + side] = after
+    else:
+        s[u + U_OLDEST + side] = after
+    if younger >= 0:
+        s[younger + K_OLDER + side] = before
+    else:
+        s[u + U_YOUNGEST + side] = before
+    return k
+
+
 @part
 def behind(s: Ints, e: int, row: int, same: int) -> int:
     """The first request behind one of a bank that is for a row (``same`` 1) or for another (0); -1: none."""
@@ -80,8 +133,6 @@ def behind(s: Ints, e: int, row: int, same: int) -> int:
 def find_hit(s: Ints, k: int, side: int, e: int) -> int:
     """Note the first request for a bank's open row among those from ``e`` on."""
     row = s[k + K_ROW]
-    if row < 0:
-        e = NEVER
     while e >= 0 and s[e + E_ROW] != row:
         e = int(s[e + E_NEXT])
     s[k + K_HIT + side] = e
@@ -96,8 +147,9 @@ def weigh(s: Ints, bank: int, side: int) -> int:
     it; where there is a cap, nor before younger ones until it was hit that often.
     """
     k = bank_at(bank)
-    miss, row, hit = int(s[k + K_FIRST + side]), s[k + K_ROW], s[k + K_HIT + side]
-    if row >= 0 and miss >= 0:
+    row, hit = s[k + K_ROW], s[k + K_HIT + side]
+    miss = int(s[k + K_FIRST + side]) if row >= 0 else NEVER
+    if miss >= 0:
         if s[k + K_ACTIVE] >= 0 or (hit >= 0 and s[k + K_HITS] < s[CAP]):
             miss = NEVER
         elif hit == miss:
@@ -132,6 +184,8 @@ def accept(s: Ints, q: Ints, at_request: int, request: int, now: int) -> int:
         s[last + E_NEXT] = e
     else:
         s[k + K_FIRST + side] = e
+        if s[k + K_ROW] < 0:
+            begin_to_wait(s, k, side)
     if s[k + K_HIT + side] < 0 and s[k + K_ROW] == q[at_request + Q_ROW]:
         s[k + K_HIT + side] = e
     return weigh(s, bank, side)
@@ -152,7 +206,7 @@ def leave_queue(s: Ints, e: int) -> int:
     else:
         s[k + K_LAST + side] = before
     if s[k + K_HIT + side] == e:
-        find_hit(s, k, side, after)
+        find_hit(s, k, side, int(after))
     return e
 
 
@@ -165,7 +219,6 @@ def make_active(s: Ints, e: int) -> int:
     # of those that came in one cycle, the one that was activated first goes first
     s[e + E_ORDER] = (s[e + E_ORDER] >> TURN_BITS << TURN_BITS) + (s[N_ACT] & (1 << TURN_BITS) - 1)
     put(s, ACTIVE, bank, 1)
-    s[B_UNIT + s[k + K_UNIT] * UNIT_WIDTH + U_ACTIVE] += 1
     time = at_rising(s, column_from(s, s[k + K_UNIT], s[k + K_GROUP], bank, s[e + E_WRITE]))
     if time <= s[ACTIVE_AT] and (time < s[ACTIVE_AT] or s[e + E_ORDER] < s[s[ACTIVE_BEST] + E_ORDER]):
         s[ACTIVE_BEST], s[ACTIVE_AT] = e, time
@@ -180,7 +233,6 @@ def served(s: Ints, e: int) -> int:
     if s[k + K_ACTIVE] == e:
         s[k + K_ACTIVE] = NEVER
         put(s, ACTIVE, bank, 0)
-        s[B_UNIT + s[k + K_UNIT] * UNIT_WIDTH + U_ACTIVE] -= 1
     else:
         leave_queue(s, e)
     s[e + E_NEXT] = s[FREE]
@@ -189,11 +241,25 @@ def served(s: Ints, e: int) -> int:
 
 
 @part
-def row_changed(s: Ints, bank: int) -> int:
-    """A bank has another row open, or none: which of those that wait for it hit."""
+def row_opened(s: Ints, bank: int) -> int:
+    """A bank has a row open: which of those that wait for it hit. None has left since; the bank is to be weighed."""
     k = bank_at(bank)
-    put(s, OPENED, bank, 1 if s[k + K_ROW] >= 0 else 0)
-    find_hit(s, k, 0, int(s[k + K_FIRST]))
-    find_hit(s, k, 1, int(s[k + K_FIRST + 1]))
-    weigh(s, bank, 0)
-    return weigh(s, bank, 1)
+    put(s, OPENED, bank, 1)
+    for side in range(2):
+        first = int(s[k + K_FIRST + side])
+        if first >= 0:
+            end_to_wait(s, k, side)
+        find_hit(s, k, side, first)
+    return bank
+
+
+@part
+def row_closed(s: Ints, bank: int) -> int:
+    """A bank's row was closed: none of those that wait for it hit."""
+    k = bank_at(bank)
+    put(s, OPENED, bank, 0)
+    for side in range(2):
+        s[k + K_HIT + side] = NEVER
+        if s[k + K_FIRST + side] >= 0:
+            begin_to_wait(s, k, side)
+    return weigh_both(s, bank)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from accelsim.kernels.dram_edges import ALL_BANKS, ONE_BANK, at_rising, may_pair, note_rising
 from accelsim.kernels.dram_layout import (
     ACTIVATING,
+    ACTIVE,
     BANKS,
     B_DUE,
     B_UNIT,
@@ -23,17 +24,16 @@ from accelsim.kernels.dram_layout import (
     NEVER,
     NEXT_ONE,
     NEXT_REF,
+    OPENED,
     REF_EVERY,
     REF_ONE,
     ROW_BUS,
     UNITS,
     UNIT_WIDTH,
-    U_ACTIVE,
-    U_OPEN,
     U_REF,
     U_REF_ONE,
 )
-from accelsim.kernels.dram_queue import bank_at, row_changed
+from accelsim.kernels.dram_queue import bank_at, of_unit, row_closed
 from accelsim.kernels.dram_timing import (
     give_precharge,
     give_precharge_all,
@@ -77,8 +77,8 @@ def refresh(s: Ints, now: int) -> int:
         activating = s[s[ACTIVATING] + E_BANK]
         if activating == bank if one else s[bank_at(activating) + K_UNIT] == unit:
             return FAR
-    if s[k + K_ROW] >= 0 if one else s[u + U_OPEN] > 0:
-        if s[k + K_ACTIVE] >= 0 if one else s[u + U_ACTIVE] > 0:
+    if s[k + K_ROW] >= 0 if one else of_unit(s, OPENED, unit) != 0:
+        if s[k + K_ACTIVE] >= 0 if one else of_unit(s, ACTIVE, unit) != 0:
             return FAR
         time = max(now, precharge_from(s, unit, bank) if one else precharge_all_from(s, unit))
         if may_pair(s, time, unit, bank) == 0:
@@ -87,11 +87,12 @@ def refresh(s: Ints, now: int) -> int:
             return int(time)
         if one:
             give_precharge(s, now, unit, bank, 1)
-            row_changed(s, bank)
+            row_closed(s, bank)
         else:
             give_precharge_all(s, now, unit)
             for closed in range(unit * banks, (unit + 1) * banks):
-                row_changed(s, closed)
+                if s[OPENED] >> closed & 1:
+                    row_closed(s, closed)
         note_rising(s, now, unit, bank, ONE_BANK if one else ALL_BANKS)
         return now
     time = at_rising(s, max(now, max(s[k + K_REF], s[u + U_REF_ONE]) if one else s[u + U_REF], s[ROW_BUS]))

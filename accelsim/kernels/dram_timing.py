@@ -87,7 +87,6 @@ from accelsim.kernels.dram_layout import (
     U_ACT,
     U_ACTS,
     U_ACT_AT,
-    U_OPEN,
     U_PRE,
     U_RD,
     U_REF,
@@ -184,7 +183,6 @@ def give_activate(s: Ints, now: int, unit: int, group: int, bank: int, row: int)
     push(s, u + U_REF_ONE, now + s[ACT_REF_ONE])
     s[u + U_ACT_AT + (s[u + U_ACTS] & 3)] = now
     s[u + U_ACTS] += 1
-    s[u + U_OPEN] += 1
     s[N_ACT] += 1
     take_row_bus(s, now + s[LEN_ACT])
     return log(s, now, ACT, unit, bank, row, NEVER)
@@ -199,7 +197,6 @@ def give_precharge(s: Ints, now: int, unit: int, bank: int, refreshing: int) -> 
     push(s, k + K_REF, now + s[PRE_REF])
     push(s, u + U_REF, now + s[PRE_REF])
     push(s, u + U_PRE, now + s[PRE_PRE])
-    s[u + U_OPEN] -= 1
     s[N_PRE_REF if refreshing else N_PRE] += 1
     take_row_bus(s, now + s[LEN_PRE])
     return log(s, now, PRE, unit, bank, NEVER, NEVER)
@@ -216,7 +213,6 @@ def give_precharge_all(s: Ints, now: int, unit: int) -> int:
         push(s, k + K_REF, now + s[PRE_REF])
     push(s, u + U_REF, now + s[PRE_REF])
     push(s, u + U_PRE, now + s[PRE_PRE])
-    s[u + U_OPEN] = 0
     s[N_PRE_REF] += 1
     take_row_bus(s, now + s[LEN_PRE])
     return log(s, now, PRE_ALL, unit, NEVER, NEVER, NEVER)
@@ -284,7 +280,6 @@ def give_column(s: Ints, now: int, unit: int, group: int, bank: int, column: int
         s[ROW_BUS] = s[COLUMN_BUS]
     if closing:
         s[k + K_ROW] = NEVER
-        s[u + U_OPEN] -= 1
         push(s, k + K_ACT, s[k + K_PRE] + s[PRE_ACT])
         push(s, k + K_REF, s[k + K_PRE] + s[PRE_REF])
         push(s, u + U_REF, s[k + K_PRE] + s[PRE_REF])

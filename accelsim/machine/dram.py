@@ -162,7 +162,9 @@ def channel_at_rest(dram: Dram, log: int = 0) -> Ints:
         s[field] = value
     for field in (at.SERVED, at.ACTIVATING, at.SYNCING, at.RISING_UNIT, at.RISING_BANK, at.RISING_UNTIL, at.LATEST, at.ACTIVE_AT):
         s[field] = at.NEVER
-    _table(s, at.B_UNIT, units, at.UNIT_WIDTH)[:, at.U_ACT_AT:at.U_ACT_AT + 4] = -dram.timing.tFAW
+    table = _table(s, at.B_UNIT, units, at.UNIT_WIDTH)
+    table[:, at.U_ACT_AT:at.U_ACT_AT + 4] = -dram.timing.tFAW
+    table[:, [at.U_OLDEST, at.U_OLDEST_WRITE, at.U_YOUNGEST, at.U_YOUNGEST_WRITE]] = at.NEVER
     table = _table(s, at.B_BANK, banks, at.BANK_WIDTH)
     table[:, [at.K_ROW, at.K_ACTIVE, at.K_FIRST, at.K_FIRST_WRITE, at.K_LAST, at.K_LAST_WRITE, at.K_HIT,
               at.K_HIT_WRITE, at.K_MISS, at.K_MISS_WRITE]] = at.NEVER
