@@ -11,18 +11,18 @@ from accelsim.kernels.dram_layout import (
     ACTIVE,
     ACTIVE_AT,
     ACTIVE_BEST,
-    BEST,
-    BEST_AT,
     B_GROUP,
     B_UNIT,
+    BEST,
+    BEST_AT,
     COLUMN_BUS,
     DUE_COUNT,
     E_BANK,
     E_ORDER,
     E_WRITE,
     FAR,
-    GROUP_WIDTH,
     G_ACT,
+    GROUP_WIDTH,
     HIGH,
     HITS,
     K_ACT,
@@ -37,12 +37,11 @@ from accelsim.kernels.dram_layout import (
     LOW,
     MISSES,
     NEVER,
-    OPENED,
     ROW_BUS,
     SIDE,
-    UNITS,
-    UNIT_WIDTH,
     U_OLDEST,
+    UNIT_WIDTH,
+    UNITS,
     WAITING,
 )
 from accelsim.kernels.dram_queue import bank_at
@@ -141,7 +140,7 @@ def best_waiting(s: Ints, now: int, side: int, slot: int) -> int:
     if slot != ROWS:
         turn = best_hit(s, now, side, s[HITS + side] & others)
     if slot != COLUMNS:
-        turn = best_to_close(s, now, side, s[MISSES + side] & s[OPENED] & others, turn)
+        turn = best_to_close(s, now, side, s[MISSES + side] & others, turn)
         if s[ACTIVATING] < 0:
             turn = best_to_open(s, now, side, turn)
     return turn

@@ -18,11 +18,11 @@ from accelsim.kernels.dram_layout import (
     GIVEN,
     K_GROUP,
     K_UNIT,
+    N_RD,
+    N_WR,
     NEVER,
     NEXT_REF,
     NOW,
-    N_RD,
-    N_WR,
     REF_EVERY,
     SYNCING,
     TWO_BUSES,
@@ -38,7 +38,7 @@ Ints = NDArray[np.int64]
 
 @small_part
 def give_one(s: Ints, answers: Ints, now: int, before: int) -> int:
-    """Give the one command that a bus takes, now or in a later cycle ``before``; returns when it was, or when one may be given."""
+    """Give the one command that the bus takes, now or in a later cycle ``before``; returns when it was, or when one may be."""
     time = look(s, now, ANY)
     if time == now or (time < before and s[DUE_COUNT] == 0 and s[ACTIVATING] < 0):
         give_next(s, answers, s[BEST], time)

@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from accelsim.kernels.dram_edges import ACTIVATION, ONE_BANK, note_rising
 from accelsim.kernels.dram_layout import (
+    A_COMMAND,
+    A_DONE,
     ACT2,
     ACT2_BY,
     ACT2_WITHIN,
     ACTIVATING,
     ANSWER_WIDTH,
-    A_COMMAND,
-    A_DONE,
     CLOSED,
     E_BANK,
     E_COLUMN,
@@ -36,12 +36,12 @@ from accelsim.kernels.dram_layout import (
     SERVED_OPENED,
     SPLIT_ACT,
     SYNC,
-    SYNCED_UNTIL,
-    SYNCING,
     SYNC_RD,
     SYNC_READ,
     SYNC_WR,
     SYNC_WRITE,
+    SYNCED_UNTIL,
+    SYNCING,
     TURN_BITS,
     WRITE_LATENCY,
 )

@@ -10,10 +10,10 @@ from accelsim.kernels.dram_layout import (
     ACTIVE,
     ACTIVE_AT,
     ACTIVE_BEST,
-    BANKS,
-    BANK_WIDTH,
     B_BANK,
     B_UNIT,
+    BANK_WIDTH,
+    BANKS,
     CAP,
     E_BANK,
     E_BEFORE,
@@ -38,8 +38,8 @@ from accelsim.kernels.dram_layout import (
     K_UNIT,
     K_YOUNGER,
     MISSES,
-    NEVER,
     N_ACT,
+    NEVER,
     OPENED,
     ORDER,
     PROTECT,
@@ -48,9 +48,9 @@ from accelsim.kernels.dram_layout import (
     Q_ROW,
     Q_WRITE,
     TURN_BITS,
-    UNIT_WIDTH,
     U_OLDEST,
     U_YOUNGEST,
+    UNIT_WIDTH,
     WAITING,
 )
 from accelsim.kernels.dram_timing import column_from
@@ -141,7 +141,8 @@ def find_hit(s: Ints, k: int, side: int, e: int) -> int:
 
 @small_part
 def weigh(s: Ints, bank: int, side: int) -> int:
-    """Note what a bank can do for the reads, or the writes, that wait for it: anew after whatever befell it or them.
+    """Note whether reads, or writes, that wait for a bank hit its open row, and whether one may have it closed: anew after
+    whatever befell the bank or them.
 
     A row is not closed while a request that it was opened for waits, nor, where hits are protected, before older ones that hit
     it; where there is a cap, nor before younger ones until it was hit that often.
@@ -242,7 +243,7 @@ def served(s: Ints, e: int) -> int:
 
 @part
 def row_opened(s: Ints, bank: int) -> int:
-    """A bank has a row open: which of those that wait for it hit. None has left since; the bank is to be weighed."""
+    """A bank has a row open: which of those that wait for it hit. None has left the queues yet; the bank is to be weighed."""
     k = bank_at(bank)
     put(s, OPENED, bank, 1)
     for side in range(2):

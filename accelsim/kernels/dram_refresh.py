@@ -9,9 +9,9 @@ from accelsim.kernels.dram_edges import ALL_BANKS, ONE_BANK, at_rising, may_pair
 from accelsim.kernels.dram_layout import (
     ACTIVATING,
     ACTIVE,
-    BANKS,
     B_DUE,
     B_UNIT,
+    BANKS,
     DUE_COUNT,
     DUE_FIRST,
     E_BANK,
@@ -28,10 +28,10 @@ from accelsim.kernels.dram_layout import (
     REF_EVERY,
     REF_ONE,
     ROW_BUS,
-    UNITS,
-    UNIT_WIDTH,
     U_REF,
     U_REF_ONE,
+    UNIT_WIDTH,
+    UNITS,
 )
 from accelsim.kernels.dram_queue import bank_at, of_unit, row_closed
 from accelsim.kernels.dram_timing import (

@@ -124,7 +124,7 @@ def _trailing_zeros(_: Any, bits: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001  # as numba calls it
         return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
 
-    return types.int64(types.int64), code
+    return types.int64(bits), code
 
 
 @overload(lowest)  # type: ignore[untyped-decorator]

@@ -142,7 +142,7 @@ def channel_at_rest(dram: Dram, log: int = 0) -> Ints:
     """A channel at its beginning; ``log``: commands to write down."""
     counts, commands, controller = dram.counts, dram.commands, dram.controller
     units = counts["pseudo_channel"] * counts["rank"]
-    groups, banks = units * counts["bank_group"], units * counts["bank_group"] * counts["bank"]
+    banks = units * counts["bank_group"] * counts["bank"]
     entries = 2 * controller.queue + banks + 1
     log_at = at.B_ENTRY + entries * at.ENTRY_WIDTH
     s: Ints = np.zeros(log_at + log * at.LOG_WIDTH, dtype=np.int64)
