@@ -94,7 +94,7 @@ def test_every_command_is_allowed_and_every_request_served(data: st.DataObject) 
     assert found.reads + found.writes == len(trace.addresses)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_each_request_is_served_when_a_search_cycle_by_cycle_serves_it(data: st.DataObject) -> None:
     small = data.draw(drams())
