@@ -41,6 +41,33 @@ class Channel:
     active: list[Request] = field(default_factory=list)
     waiting: tuple[list[Request], list[Request]] = field(default_factory=lambda: ([], []))
     writing: bool = False
+    second: list[Request] = field(default_factory=list)
+    draining: int = 0
+
+    def go_on(self, more: bool) -> None:
+        """One request goes on into the second queue; ``more``: others come that can push out what is held back."""
+        controller, (reads, writes) = self.dram.controller, self.waiting
+        alone = controller.write_alone if more else 1
+        if not self.draining and (len(writes) >= controller.write_high or (len(writes) >= alone and not self.second)):
+            self.draining = len(writes)
+        own = writes if self.draining else reads
+        if own and len(self.second) < controller.second_queue:
+            self.second.append(own.pop(0))
+            self.draining -= own is writes
+
+    def choose_in_second(self, cycle: int, buses: set[str]) -> None:
+        """Give the command of the first in the second queue that may have one of ``buses`` now, if any may."""
+        for i, one in enumerate(self.second):
+            row = self.rows.get(one.bank)
+            needed = "ACT" if row is None else ("WR" if one.write else "RD") if row == one.row else "PRE"
+            hit = any(other.bank == one.bank and other.row == row for other in self.second)
+            kept = hit and self.hits[one.bank] < self.dram.controller.row_hit_cap
+            if needed == "PRE" and (kept or any(other.bank == one.bank for other in self.second[:i])):
+                continue
+            if self.give(one, needed, cycle, buses):
+                if needed in READS | WRITES:
+                    self.second.remove(one)
+                return
 
     def choose(self, cycle: int, buses: set[str]) -> None:
         """Give the command of the first that may have one of ``buses`` now, if any may."""
@@ -124,15 +151,17 @@ def brute(dram: Dram, trace: Trace) -> tuple[list[int], list[int]]:
                       int(place["column"][i])) for i in range(len(trace.addresses))]
     requests, channel = list(coming), Channel(dram)
     for cycle in range(LONGEST):
+        if dram.controller.second_queue:
+            channel.go_on(bool(coming))
         if len(coming) < len(requests):
             for buses in ({"column"}, {"row"}) if dram.commands.two_buses else ({"column", "row"},):
-                channel.choose(cycle, buses)
+                (channel.choose_in_second if dram.controller.second_queue else channel.choose)(cycle, buses)
         if coming and cycle >= trace.when[coming[0].index]:
             own = channel.waiting[coming[0].write]
             if len(own) < dram.controller.queue:
                 coming[0].entered = cycle
                 own.append(coming.pop(0))
-        if not coming and not channel.active and not any(channel.waiting):
+        if not coming and not channel.active and not channel.second and not any(channel.waiting):
             return [one.entered for one in requests], [one.commanded for one in requests]
     raise AssertionError("it does not end")
 

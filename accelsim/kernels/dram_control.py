@@ -24,12 +24,14 @@ from accelsim.kernels.dram_layout import (
     NEXT_REF,
     NOW,
     REF_EVERY,
+    SECOND,
     SYNCING,
     TWO_BUSES,
     WAITING,
 )
 from accelsim.kernels.dram_queue import bank_at
 from accelsim.kernels.dram_refresh import fall_due, refresh
+from accelsim.kernels.dram_second import second_step
 from accelsim.kernels.dram_timing import column_from
 from accelsim.kernels.jit import part, small_part
 
@@ -101,6 +103,8 @@ def tick(s: Ints, answers: Ints, now: int, before: int) -> int:
         elif s[ACTIVATING] >= 0 and s[ACT2_BY] <= now:
             give_second_activate(s, now)
             time = now + 1
+        elif s[SECOND]:
+            time = second_step(s, answers, now)
         elif s[TWO_BUSES]:
             time = give_two(s, answers, now, until)
         else:

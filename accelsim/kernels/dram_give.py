@@ -24,6 +24,7 @@ from accelsim.kernels.dram_layout import (
     K_ACTIVE,
     K_GROUP,
     K_HIT,
+    K_OPENER,
     K_ROW,
     K_UNIT,
     LATEST,
@@ -82,7 +83,8 @@ def give_access(s: Ints, answers: Ints, e: int, now: int) -> int:
     if s[SYNC]:
         s[SYNCED_UNTIL] = max(s[SYNCED_UNTIL], now + s[SYNC_WRITE if write else SYNC_READ])
     s[SERVED], s[SERVED_AT], s[SERVED_BANK] = s[e + E_REQUEST], now, bank
-    s[SERVED_ENTERED], s[SERVED_OPENED] = s[e + E_ORDER] >> TURN_BITS, 1 if s[k + K_ACTIVE] == e else 0
+    s[SERVED_ENTERED], s[SERVED_OPENED] = s[e + E_ORDER] >> TURN_BITS, 1 if s[k + K_ACTIVE] == e or s[k + K_OPENER] == e else 0
+    s[k + K_OPENER] = NEVER
     served(s, e)
     if closing:
         row_closed(s, bank)

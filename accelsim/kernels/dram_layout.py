@@ -15,7 +15,7 @@ TURN_BITS = 24
 # -- the head: what does not change -----------------------------------------------------------------------------------
 
 (UNITS, RANKS, GROUPS, BANKS, QUEUE, HIGH, LOW, PROTECT, CAP, CLOSED, TWO_BUSES, EDGES, SPLIT_ACT, SYNC,
- LEN_ACT, LEN_PRE, LEN_RD, LEN_WR, LEN_REF, READ_LATENCY, WRITE_LATENCY,
+ SECOND, ALONE, LEN_ACT, LEN_PRE, LEN_RD, LEN_WR, LEN_REF, READ_LATENCY, WRITE_LATENCY,
  ACT_RD, ACT_WR, ACT_PRE, ACT_ACT, PRE_ACT, RD_PRE, WR_PRE,
  ACT_ACT_L, RD_RD_L, WR_WR_L, WR_RD_L,
  ACT_ACT_S, FOUR_ACTS, RD_RD_S, WR_WR_S, RD_WR, WR_RD_S, PRE_PRE,
@@ -25,10 +25,11 @@ TURN_BITS = 24
  # what does
  NOW, COLUMN_BUS, ROW_BUS, SIDE, WAITING, WAITING_WRITES, FREE, ORDER,
  OPENED, HITS, HITS_WRITES, MISSES, MISSES_WRITES, ACTIVE, ACTIVE_BEST, ACTIVE_AT,
+ BUFFER, BUFFER_WRITES, BUFFER_LAST, BUFFER_LAST_WRITES, SECOND_FIRST, SECOND_LAST, IN_SECOND, DRAINING,
  NEXT_REF, DUE_FIRST, DUE_COUNT, NEXT_ONE, ACTIVATING, ACT2_BY, SYNCED_UNTIL, SYNCING,
  RISING_UNIT, RISING_BANK, RISING_KIND, RISING_UNTIL, LATEST, BEST, BEST_AT, GIVEN,
  N_ACT, N_PRE, N_PRE_REF, N_REF, N_RD, N_WR, LOG_ROOM, LOG_COUNT,
- SERVED, SERVED_AT, SERVED_BANK, SERVED_ENTERED, SERVED_OPENED, B_LOG, HEAD) = range(104)
+ SERVED, SERVED_AT, SERVED_BANK, SERVED_ENTERED, SERVED_OPENED, B_LOG, HEAD) = range(114)
 """``UNITS``: ranks of all pseudo-channels; ``RANKS`` of one share a data bus. ``HIGH``, ``LOW``: how many writes begin and end
 writing. ``PROTECT``: older hits of a row keep it open; younger ones
 do too until it was hit ``CAP`` times. ``CLOSED``: rows are closed
@@ -40,6 +41,9 @@ served now. ``WAITING``: reads in their queue, and then writes in theirs.
 Sets of banks, a bit each: ``OPENED``: a row is open; ``HITS``, of reads and then of writes: one waits for the open row;
 ``MISSES``: one may have the open row closed for it; ``ACTIVE``: the row was opened for a request
 that is still to be served; ``ACTIVE_BEST``, ``ACTIVE_AT``: which of these requests is next, and when (-1: not worked out).
+``SECOND``: requests in a second queue, in which reads and writes are chosen from together, 0: there is none; ``IN_SECOND`` are
+there, from ``SECOND_FIRST`` to ``SECOND_LAST``. Those before it wait from ``BUFFER`` to ``BUFFER_LAST``; ``DRAINING`` writes go
+on first, ``ALONE``: so many begin to where nothing else is to be done.
 ``BEST``, ``BEST_AT``: the request that is to have the next command, and when; ``GIVEN``: whether a command was given.
 ``SERVED``: the last request that had its column command, in which cycle, of which bank, when it had entered its queue, and
 whether a row was opened for it.
@@ -62,12 +66,13 @@ GROUP_WIDTH = 4
 """A bank group: from when on commands may come."""
 (K_ROW, K_ACT, K_PRE, K_RD, K_WR, K_REF, K_ACTIVE, K_HITS, K_UNIT, K_GROUP, K_FIRST, K_FIRST_WRITE, K_LAST, K_LAST_WRITE,
  K_HIT, K_HIT_WRITE, K_MISS, K_MISS_WRITE, K_OLDER, K_OLDER_WRITE, K_YOUNGER, K_YOUNGER_WRITE,
- K_REFRESHED, K_REFRESHED_UNTIL) = range(24)
+ K_REFRESHED, K_REFRESHED_UNTIL, K_OPENER) = range(25)
 BANK_WIDTH = 32
 """A bank: its open row (-1: none), from when on commands may come, the request that it was activated for (-1: none under
 way), how often its row was hit since, its rank and group; of the reads that wait for it, and then of the writes, the first,
 the last, the first for the open row, and the first that may have it closed (-1: none, each); without an open row, the banks
-whose first requests are the next older and the next younger (-1: none); and the last refresh that held it up.
+whose first requests are the next older and the next younger (-1: none); and the last refresh that held it up;
+of a second queue, the request that the row was opened for.
 """
 B_UNIT = HEAD
 B_GROUP = B_UNIT + MOST_BANKS * UNIT_WIDTH

@@ -14,6 +14,8 @@ from accelsim.kernels.dram_layout import (
     B_UNIT,
     BANK_WIDTH,
     BANKS,
+    BUFFER,
+    BUFFER_LAST,
     CAP,
     E_BANK,
     E_BEFORE,
@@ -26,6 +28,7 @@ from accelsim.kernels.dram_layout import (
     FREE,
     GROUPS,
     HITS,
+    IN_SECOND,
     K_ACTIVE,
     K_FIRST,
     K_GROUP,
@@ -47,6 +50,9 @@ from accelsim.kernels.dram_layout import (
     Q_COLUMN,
     Q_ROW,
     Q_WRITE,
+    SECOND,
+    SECOND_FIRST,
+    SECOND_LAST,
     TURN_BITS,
     U_OLDEST,
     U_YOUNGEST,
@@ -167,6 +173,33 @@ def weigh_both(s: Ints, bank: int) -> int:
     return weigh(s, bank, 1)
 
 
+@small_part
+def append(s: Ints, first: int, last: int, e: int) -> int:
+    """Put a request behind all others of a queue."""
+    before = s[last]
+    s[e + E_BEFORE], s[e + E_NEXT], s[last] = before, NEVER, e
+    if before >= 0:
+        s[before + E_NEXT] = e
+    else:
+        s[first] = e
+    return e
+
+
+@small_part
+def take_out(s: Ints, first: int, last: int, e: int) -> int:
+    """Take a request out of a queue."""
+    before, after = s[e + E_BEFORE], s[e + E_NEXT]
+    if before >= 0:
+        s[before + E_NEXT] = after
+    else:
+        s[first] = after
+    if after >= 0:
+        s[after + E_BEFORE] = before
+    else:
+        s[last] = before
+    return e
+
+
 @part
 def accept(s: Ints, q: Ints, at_request: int, request: int, now: int) -> int:
     """Queue a request, which there is room for, behind those of its bank."""
@@ -178,6 +211,8 @@ def accept(s: Ints, q: Ints, at_request: int, request: int, now: int) -> int:
     s[e + E_ROW], s[e + E_COLUMN] = q[at_request + Q_ROW], q[at_request + Q_COLUMN]
     s[ORDER] += 1
     s[WAITING + side] += 1
+    if s[SECOND]:
+        return append(s, BUFFER + side, BUFFER_LAST + side, e)
     last = s[k + K_LAST + side]
     s[e + E_BEFORE], s[e + E_NEXT] = last, NEVER
     s[k + K_LAST + side] = e
@@ -234,6 +269,9 @@ def served(s: Ints, e: int) -> int:
     if s[k + K_ACTIVE] == e:
         s[k + K_ACTIVE] = NEVER
         put(s, ACTIVE, bank, 0)
+    elif s[SECOND]:
+        take_out(s, SECOND_FIRST, SECOND_LAST, e)
+        s[IN_SECOND] -= 1
     else:
         leave_queue(s, e)
     s[e + E_NEXT] = s[FREE]

@@ -11,11 +11,13 @@ from accelsim.kernels.dram_layout import (
     A_DONE,
     ACTIVATING,
     ACTIVE,
+    ALONE,
     ANSWER_WIDTH,
     F_BITS,
     F_WEIGHTS,
     F_WIDTH,
     FAR,
+    IN_SECOND,
     NEXT_REF,
     NOW,
     Q_CHANNEL,
@@ -24,6 +26,7 @@ from accelsim.kernels.dram_layout import (
     QUEUE,
     REF_EVERY,
     REQUEST_WIDTH,
+    SECOND,
     WAITING,
 )
 from accelsim.kernels.dram_queue import accept
@@ -53,7 +56,7 @@ def all_served(state: Ints, channels: int, width: int) -> int:
     """Whether no request is left in any channel."""
     for c in range(channels):
         s = flat(state[c * width:])
-        if s[WAITING] + s[WAITING + 1] > 0 or s[ACTIVE] != 0 or s[ACTIVATING] >= 0:
+        if s[WAITING] + s[WAITING + 1] + s[IN_SECOND] > 0 or s[ACTIVE] != 0 or s[ACTIVATING] >= 0:
             return 0
     return 1
 
@@ -92,6 +95,13 @@ def replay(state: Ints, channels: int, requests: Ints, count: int, at_once: int,
             a[entered * ANSWER_WIDTH + A_ARRIVED] = now
             soonest[q[r + Q_CHANNEL]] = now + 1
             entered += 1
+            if entered == count or serial >= 0:
+                # none comes to push out writes that are held back
+                for c in range(channels):
+                    s = flat(state[c * width:])
+                    s[ALONE] = 1
+                    if s[SECOND]:
+                        soonest[c] = min(soonest[c], now + 1)
         # the next cycle in which a channel is looked at, and that of the channel after it
         following = second = FAR
         for c in range(channels):

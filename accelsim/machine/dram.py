@@ -143,7 +143,7 @@ def channel_at_rest(dram: Dram, log: int = 0) -> Ints:
     counts, commands, controller = dram.counts, dram.commands, dram.controller
     units = counts["pseudo_channel"] * counts["rank"]
     banks = units * counts["bank_group"] * counts["bank"]
-    entries = 2 * controller.queue + banks + 1
+    entries = 2 * controller.queue + controller.second_queue + banks + 1
     log_at = at.B_ENTRY + entries * at.ENTRY_WIDTH
     s: Ints = np.zeros(log_at + log * at.LOG_WIDTH, dtype=np.int64)
     s[at.B_LOG], s[at.FREE] = log_at, at.B_ENTRY
@@ -154,20 +154,22 @@ def channel_at_rest(dram: Dram, log: int = 0) -> Ints:
     for field, value in (
             (at.UNITS, units), (at.RANKS, counts["rank"]), (at.GROUPS, counts["bank_group"]), (at.BANKS, counts["bank"]),
             (at.QUEUE, controller.queue), (at.HIGH, controller.write_high), (at.LOW, controller.write_low),
-            (at.PROTECT, controller.protect_hits), (at.CAP, controller.row_hit_cap),
+            (at.PROTECT, controller.protect_hits), (at.SECOND, controller.second_queue),
+            (at.ALONE, controller.write_alone), (at.CAP, controller.row_hit_cap),
             (at.CLOSED, controller.page is Page.CLOSED), (at.TWO_BUSES, commands.two_buses), (at.EDGES, commands.half_clock),
             (at.SPLIT_ACT, commands.split_activate), (at.SYNC, commands.wck), (at.LEN_ACT, commands.ACT),
             (at.LEN_PRE, commands.PRE), (at.LEN_RD, commands.RD), (at.LEN_WR, commands.WR), (at.LEN_REF, commands.REF),
             (at.REF_EVERY, every), (at.REF_ONE, one), (at.NEXT_REF, every), (at.LOG_ROOM, log)):
         s[field] = value
-    for field in (at.SERVED, at.ACTIVATING, at.SYNCING, at.RISING_UNIT, at.RISING_BANK, at.RISING_UNTIL, at.LATEST, at.ACTIVE_AT):
+    for field in (at.SERVED, at.ACTIVATING, at.SYNCING, at.RISING_UNIT, at.RISING_BANK, at.RISING_UNTIL, at.LATEST, at.ACTIVE_AT,
+                  at.BUFFER, at.BUFFER_WRITES, at.BUFFER_LAST, at.BUFFER_LAST_WRITES, at.SECOND_FIRST, at.SECOND_LAST):
         s[field] = at.NEVER
     table = _table(s, at.B_UNIT, units, at.UNIT_WIDTH)
     table[:, at.U_ACT_AT:at.U_ACT_AT + 4] = -dram.timing.tFAW
     table[:, [at.U_OLDEST, at.U_OLDEST_WRITE, at.U_YOUNGEST, at.U_YOUNGEST_WRITE]] = at.NEVER
     table = _table(s, at.B_BANK, banks, at.BANK_WIDTH)
     table[:, [at.K_ROW, at.K_ACTIVE, at.K_FIRST, at.K_FIRST_WRITE, at.K_LAST, at.K_LAST_WRITE, at.K_HIT,
-              at.K_HIT_WRITE, at.K_MISS, at.K_MISS_WRITE]] = at.NEVER
+              at.K_HIT_WRITE, at.K_MISS, at.K_MISS_WRITE, at.K_OPENER]] = at.NEVER
     table[:, at.K_UNIT] = np.arange(banks) // (counts["bank_group"] * counts["bank"])
     table[:, at.K_GROUP] = np.arange(banks) // counts["bank"]
     queue = _table(s, at.B_ENTRY, entries, at.ENTRY_WIDTH)
