@@ -14,6 +14,7 @@ from accelsim.kernels.dram_layout import (
     DUE_COUNT,
     E_BANK,
     E_WRITE,
+    FAR,
     GIVEN,
     K_GROUP,
     K_UNIT,
@@ -23,35 +24,60 @@ from accelsim.kernels.dram_layout import (
     NEXT_REF,
     NOW,
     REF_EVERY,
+    SECOND,
     SYNCING,
     TWO_BUSES,
     WAITING,
 )
-from accelsim.kernels.dram_queue import bank_at, entry_at
+from accelsim.kernels.dram_queue import bank_at
 from accelsim.kernels.dram_refresh import fall_due, refresh
+from accelsim.kernels.dram_second import second_step
 from accelsim.kernels.dram_timing import column_from
-from accelsim.kernels.jit import part
+from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]
 
 
-@part
-def fill_slot(s: Ints, answers: Ints, now: int, before: int, slot: int) -> int:
-    """Give a command in a slot, now or, where it is the only slot, in a later cycle ``before``; returns when it was, or when
-    one may be given.
-    """
-    time = look(s, now, slot)
-    if time == now or (slot == ANY and time < before and s[DUE_COUNT] == 0 and s[ACTIVATING] < 0):
+@small_part
+def give_one(s: Ints, answers: Ints, now: int, before: int) -> int:
+    """Give the one command that the bus takes, now or in a later cycle ``before``; returns when it was, or when one may be."""
+    time = look(s, now, ANY)
+    if time == now or (time < before and s[DUE_COUNT] == 0 and s[ACTIVATING] < 0):
         give_next(s, answers, s[BEST], time)
-        s[NOW] = time
-        s[GIVEN] = 1
+        s[NOW], s[GIVEN] = time, 1
         return time
-    if s[DUE_COUNT] and slot != COLUMNS:
-        due = refresh(s, now)
-        if due == now:
-            s[GIVEN] = 1
-        time = min(time, due)
-    return int(time)
+    return min(time, go_on_refreshing(s, now))
+
+
+@small_part
+def give_two(s: Ints, answers: Ints, now: int, before: int) -> int:
+    """As ``give_one`` with a bus for column commands and one for row commands: a command on each."""
+    column_at = look(s, now, COLUMNS)
+    column = s[BEST]
+    row_at = look(s, now, ROWS) if column_at > now else FAR
+    soonest = min(column_at, row_at)
+    if now < soonest < before and s[DUE_COUNT] == 0:
+        now = soonest
+    if column_at == now:
+        give_next(s, answers, column, now)
+        s[NOW], s[GIVEN] = now, 1
+        row_at = look(s, now, ROWS)
+    if row_at == now:
+        give_next(s, answers, s[BEST], now)
+        s[NOW], s[GIVEN] = now, 1
+        return now
+    return min(column_at, row_at, go_on_refreshing(s, now))
+
+
+@part
+def go_on_refreshing(s: Ints, now: int) -> int:
+    """Give a command for the refresh that is due, or say when one may be given; FAR: none is due."""
+    if s[DUE_COUNT] == 0:
+        return FAR
+    time = refresh(s, now)
+    if time == now:
+        s[GIVEN] = 1
+    return time
 
 
 @part
@@ -63,25 +89,26 @@ def tick(s: Ints, answers: Ints, now: int, before: int) -> int:
     """
     while True:
         s[NOW], s[GIVEN] = now, 0
-        fall_due(s, now)
+        if s[REF_EVERY] and now >= s[NEXT_REF]:
+            fall_due(s, now)
         until = min(before, s[NEXT_REF]) if s[REF_EVERY] else before
         seen = s[WAITING] + s[WAITING + 1] - s[N_RD] - s[N_WR]
         if s[SYNCING] >= 0:
             e = s[SYNCING]
-            p = entry_at(s, e)
-            k = bank_at(s, s[p + E_BANK])
-            if column_from(s, s[k + K_UNIT], s[k + K_GROUP], s[p + E_BANK], s[p + E_WRITE]) <= now:
+            k = bank_at(s[e + E_BANK])
+            if column_from(s, s[k + K_UNIT], s[k + K_GROUP], s[e + E_BANK], s[e + E_WRITE]) <= now:
                 s[SYNCING] = NEVER
                 give_access(s, answers, e, now)
             time = now + 1
         elif s[ACTIVATING] >= 0 and s[ACT2_BY] <= now:
             give_second_activate(s, now)
             time = now + 1
+        elif s[SECOND]:
+            time = second_step(s, answers, now)
         elif s[TWO_BUSES]:
-            time = fill_slot(s, answers, now, until, COLUMNS)
-            time = min(time, fill_slot(s, answers, now, until, ROWS))
+            time = give_two(s, answers, now, until)
         else:
-            time = fill_slot(s, answers, now, until, ANY)
+            time = give_one(s, answers, now, until)
             if s[GIVEN] == 0 and s[ACTIVATING] >= 0:
                 give_second_activate(s, now)
                 s[GIVEN] = 1

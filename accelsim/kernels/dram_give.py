@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.kernels.dram_choose import behind
 from accelsim.kernels.dram_edges import ACTIVATION, ONE_BANK, note_rising
 from accelsim.kernels.dram_layout import (
     A_COMMAND,
@@ -25,6 +24,7 @@ from accelsim.kernels.dram_layout import (
     K_ACTIVE,
     K_GROUP,
     K_HIT,
+    K_OPENER,
     K_ROW,
     K_UNIT,
     LATEST,
@@ -46,9 +46,9 @@ from accelsim.kernels.dram_layout import (
     TURN_BITS,
     WRITE_LATENCY,
 )
-from accelsim.kernels.dram_queue import bank_at, entry_at, leave_queue, make_active, row_changed, served
+from accelsim.kernels.dram_queue import bank_at, behind, leave_queue, make_active, row_closed, row_opened, served, weigh_both
 from accelsim.kernels.dram_timing import give_activate, give_column, give_precharge, log, take_row_bus
-from accelsim.kernels.jit import part
+from accelsim.kernels.jit import part, small_part
 
 Ints = NDArray[np.int64]
 
@@ -57,7 +57,7 @@ Ints = NDArray[np.int64]
 def hit_again(s: Ints, k: int, row: int, but: int) -> int:
     """Whether another request waits for a bank's open row."""
     active = s[k + K_ACTIVE]
-    if active >= 0 and active != but and s[entry_at(s, active) + E_ROW] == row:
+    if active >= 0 and active != but and s[active + E_ROW] == row:
         return 1
     for side in range(2):
         hit = s[k + K_HIT + side]
@@ -69,25 +69,25 @@ def hit_again(s: Ints, k: int, row: int, but: int) -> int:
     return 0
 
 
-@part
+@small_part
 def give_access(s: Ints, answers: Ints, e: int, now: int) -> int:
     """Give a request's column command: it is served."""
-    p = entry_at(s, e)
-    write, bank = s[p + E_WRITE], s[p + E_BANK]
-    k = bank_at(s, bank)
-    closing = 1 - hit_again(s, k, s[p + E_ROW], e) if s[CLOSED] else 0
-    give_column(s, now, s[k + K_UNIT], s[k + K_GROUP], bank, s[p + E_COLUMN], write, closing)
+    write, bank = s[e + E_WRITE], s[e + E_BANK]
+    k = bank_at(bank)
+    closing = 1 - hit_again(s, k, s[e + E_ROW], e) if s[CLOSED] else 0
+    give_column(s, now, s[k + K_UNIT], s[k + K_GROUP], bank, s[e + E_COLUMN], write, closing)
     done = now + s[WRITE_LATENCY if write else READ_LATENCY]
-    a = s[p + E_REQUEST] * ANSWER_WIDTH
+    a = s[e + E_REQUEST] * ANSWER_WIDTH
     answers[a + A_COMMAND], answers[a + A_DONE] = now, done
     s[LATEST] = max(s[LATEST], done)
     if s[SYNC]:
         s[SYNCED_UNTIL] = max(s[SYNCED_UNTIL], now + s[SYNC_WRITE if write else SYNC_READ])
-    s[SERVED], s[SERVED_AT], s[SERVED_BANK] = s[p + E_REQUEST], now, bank
-    s[SERVED_ENTERED], s[SERVED_OPENED] = s[p + E_ORDER] >> TURN_BITS, 1 if s[k + K_ACTIVE] == e else 0
+    s[SERVED], s[SERVED_AT], s[SERVED_BANK] = s[e + E_REQUEST], now, bank
+    s[SERVED_ENTERED], s[SERVED_OPENED] = s[e + E_ORDER] >> TURN_BITS, 1 if s[k + K_ACTIVE] == e or s[k + K_OPENER] == e else 0
+    s[k + K_OPENER] = NEVER
     served(s, e)
     if closing:
-        row_changed(s, k)
+        row_closed(s, bank)
     return 1
 
 
@@ -95,26 +95,25 @@ def give_access(s: Ints, answers: Ints, e: int, now: int) -> int:
 def give_second_activate(s: Ints, now: int) -> int:
     """Give the second of two activation commands: the request has its row opened."""
     e = s[ACTIVATING]
-    p = entry_at(s, e)
     take_row_bus(s, now + 1)
-    log(s, now, ACT2, s[bank_at(s, s[p + E_BANK]) + K_UNIT], s[p + E_BANK], s[p + E_ROW], NEVER)
+    log(s, now, ACT2, s[bank_at(s[e + E_BANK]) + K_UNIT], s[e + E_BANK], s[e + E_ROW], NEVER)
     s[ACTIVATING] = NEVER
     make_active(s, e)
+    weigh_both(s, s[e + E_BANK])
     return 1
 
 
-@part
+@small_part
 def give_next(s: Ints, answers: Ints, e: int, now: int) -> int:
     """Give the command that a request needs next."""
-    p = entry_at(s, e)
-    bank = s[p + E_BANK]
-    k = bank_at(s, bank)
+    bank = s[e + E_BANK]
+    k = bank_at(bank)
     unit, row = s[k + K_UNIT], s[k + K_ROW]
-    if row == s[p + E_ROW]:
+    if row == s[e + E_ROW]:
         if s[SYNC] and now >= s[SYNCED_UNTIL]:
             if s[ACTIVATING] >= 0 and s[ACT2_BY] <= now + 1:
                 return give_second_activate(s, now)
-            log(s, now, SYNC_WR if s[p + E_WRITE] else SYNC_RD, unit, bank, row, s[p + E_COLUMN])
+            log(s, now, SYNC_WR if s[e + E_WRITE] else SYNC_RD, unit, bank, row, s[e + E_COLUMN])
             take_row_bus(s, now + 1)
             s[SYNCING] = e
             return 1
@@ -122,14 +121,15 @@ def give_next(s: Ints, answers: Ints, e: int, now: int) -> int:
     if row >= 0:
         give_precharge(s, now, unit, bank, 0)
         note_rising(s, now, unit, bank, ONE_BANK)
-        row_changed(s, k)
+        row_closed(s, bank)
         return 1
-    give_activate(s, now, unit, s[k + K_GROUP], bank, s[p + E_ROW])
+    give_activate(s, now, unit, s[k + K_GROUP], bank, s[e + E_ROW])
     note_rising(s, now, unit, bank, ACTIVATION)
+    row_opened(s, bank)
     leave_queue(s, e)
-    row_changed(s, k)
     if s[SPLIT_ACT]:
         s[ACTIVATING], s[ACT2_BY] = e, now + s[ACT2_WITHIN]
-        return 1
-    make_active(s, e)
+    else:
+        make_active(s, e)
+    weigh_both(s, bank)
     return 1

@@ -15,7 +15,7 @@ TURN_BITS = 24
 # -- the head: what does not change -----------------------------------------------------------------------------------
 
 (UNITS, RANKS, GROUPS, BANKS, QUEUE, HIGH, LOW, PROTECT, CAP, CLOSED, TWO_BUSES, EDGES, SPLIT_ACT, SYNC,
- LEN_ACT, LEN_PRE, LEN_RD, LEN_WR, LEN_REF, READ_LATENCY, WRITE_LATENCY,
+ SECOND, ALONE, LEN_ACT, LEN_PRE, LEN_RD, LEN_WR, LEN_REF, READ_LATENCY, WRITE_LATENCY,
  ACT_RD, ACT_WR, ACT_PRE, ACT_ACT, PRE_ACT, RD_PRE, WR_PRE,
  ACT_ACT_L, RD_RD_L, WR_WR_L, WR_RD_L,
  ACT_ACT_S, FOUR_ACTS, RD_RD_S, WR_WR_S, RD_WR, WR_RD_S, PRE_PRE,
@@ -23,12 +23,13 @@ TURN_BITS = 24
  ACT_REF, PRE_REF, ALL_PRE_ACT, REF_ACT, REF_PRE, REF_EVERY, REF_ONE, REF_ONE_ACT, REF_ONE_OTHER, ACT_REF_ONE, REF_ONE_REF_ONE,
  ACT2_WITHIN, SYNC_READ, SYNC_WRITE,
  # what does
- NOW, COLUMN_BUS, ROW_BUS, SIDE, WAITING, WAITING_WRITES, FREE, ORDER, HELD, HELD_WRITES, ACTIVES,
+ NOW, COLUMN_BUS, ROW_BUS, SIDE, WAITING, WAITING_WRITES, FREE, ORDER,
+ OPENED, HITS, HITS_WRITES, MISSES, MISSES_WRITES, ACTIVE, ACTIVE_BEST, ACTIVE_AT,
+ BUFFER, BUFFER_WRITES, BUFFER_LAST, BUFFER_LAST_WRITES, SECOND_FIRST, SECOND_LAST, IN_SECOND, DRAINING,
  NEXT_REF, DUE_FIRST, DUE_COUNT, NEXT_ONE, ACTIVATING, ACT2_BY, SYNCED_UNTIL, SYNCING,
  RISING_UNIT, RISING_BANK, RISING_KIND, RISING_UNTIL, LATEST, BEST, BEST_AT, GIVEN,
  N_ACT, N_PRE, N_PRE_REF, N_REF, N_RD, N_WR, LOG_ROOM, LOG_COUNT,
- SERVED, SERVED_AT, SERVED_BANK, SERVED_ENTERED, SERVED_OPENED,
- B_UNIT, B_GROUP, B_BANK, B_ENTRY, B_HELD, B_ACTIVE, B_DUE, B_LOG, HEAD) = range(106)
+ SERVED, SERVED_AT, SERVED_BANK, SERVED_ENTERED, SERVED_OPENED, B_LOG, HEAD) = range(114)
 """``UNITS``: ranks of all pseudo-channels; ``RANKS`` of one share a data bus. ``HIGH``, ``LOW``: how many writes begin and end
 writing. ``PROTECT``: older hits of a row keep it open; younger ones
 do too until it was hit ``CAP`` times. ``CLOSED``: rows are closed
@@ -36,32 +37,54 @@ when nothing waits for them. ``TWO_BUSES``: row and column commands have a bus e
 precharges may start at its falling edge. ``SPLIT_ACT``: two commands activate, the second within ``ACT2_WITHIN``. ``SYNC``:
 the data clock is started by a command of its own, and runs on for ``SYNC_READ`` or ``SYNC_WRITE`` from a column command.
 ``REF_EVERY``: cycles between refreshes (of one bank after another with ``REF_ONE``), 0: none. ``SIDE``: whether writes are
-served now. ``WAITING``: reads in their queue, and then writes in theirs; ``HELD``: how many banks either are for.
-``ACTIVES``: requests that a row was opened for. ``BEST``, ``BEST_AT``: the request that is to have the next command, and when;
-``GIVEN``: whether a command was given.
+served now. ``WAITING``: reads in their queue, and then writes in theirs.
+Sets of banks, a bit each: ``OPENED``: a row is open; ``HITS``, of reads and then of writes: one waits for the open row;
+``MISSES``: one may have the open row closed for it; ``ACTIVE``: the row was opened for a request
+that is still to be served; ``ACTIVE_BEST``, ``ACTIVE_AT``: which of these requests is next, and when (-1: not worked out).
+``SECOND``: requests in a second queue, in which reads and writes are chosen from together, 0: there is none; ``IN_SECOND`` are
+there, from ``SECOND_FIRST`` to ``SECOND_LAST``. Those before it wait from ``BUFFER`` to ``BUFFER_LAST``; ``DRAINING`` writes go
+on first, ``ALONE``: so many begin to where nothing else is to be done.
+``BEST``, ``BEST_AT``: the request that is to have the next command, and when; ``GIVEN``: whether a command was given.
 ``SERVED``: the last request that had its column command, in which cycle, of which bank, when it had entered its queue, and
 whether a row was opened for it.
 """
 
 # -- records ----------------------------------------------------------------------------------------------------------
 
-U_ACT, U_RD, U_WR, U_PRE, U_REF, U_REF_ONE, U_OPEN, U_ACTIVE, U_ACTS, U_ACT_AT, UNIT_WIDTH = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 13
-"""A rank of a pseudo-channel: from when on commands may come; open banks; requests that an activation was made for; how many
-activations there have been, and when the last four were.
+MOST_BANKS = 62
+"""Banks of a channel at most, which is also the most bank groups and ranks: their records have fixed places."""
+
+(U_ACT, U_RD, U_WR, U_PRE, U_REF, U_REF_ONE, U_OLDEST, U_OLDEST_WRITE, U_YOUNGEST, U_YOUNGEST_WRITE, U_ACTS,
+ U_ACT_AT) = range(12)
+UNIT_WIDTH = 16
+"""A rank of a pseudo-channel: from when on commands may come; of its banks without an open row that reads wait for, and then
+of those that writes do, which has the oldest and which the youngest first request; how many activations there have been, and
+when the last four were.
 """
-G_ACT, G_RD, G_WR, G_COLUMN_FROM, G_ACT_FROM, G_PRE_FROM, GROUP_WIDTH = range(7)
-"""A bank group: from when on commands may come; and, worked out whenever a command is chosen, from when on the group, its rank
-and the buses together allow column commands of the side that is served, activations and precharges.
-"""
+G_ACT, G_RD, G_WR = range(3)
+GROUP_WIDTH = 4
+"""A bank group: from when on commands may come."""
 (K_ROW, K_ACT, K_PRE, K_RD, K_WR, K_REF, K_ACTIVE, K_HITS, K_UNIT, K_GROUP, K_FIRST, K_FIRST_WRITE, K_LAST, K_LAST_WRITE,
- K_HIT, K_HIT_WRITE, K_PLACE, K_PLACE_WRITE, K_ACTIVE_PLACE, K_REFRESHED, K_REFRESHED_UNTIL, BANK_WIDTH) = range(22)
+ K_HIT, K_HIT_WRITE, K_MISS, K_MISS_WRITE, K_OLDER, K_OLDER_WRITE, K_YOUNGER, K_YOUNGER_WRITE,
+ K_REFRESHED, K_REFRESHED_UNTIL, K_OPENER) = range(25)
+BANK_WIDTH = 32
 """A bank: its open row (-1: none), from when on commands may come, the request that it was activated for (-1: none under
 way), how often its row was hit since, its rank and group; of the reads that wait for it, and then of the writes, the first,
-the last and the first for the open row (-1: none), where it stands among the banks that some wait for, and the last refresh
-that held it up.
+the last, the first for the open row, and the first that may have it closed (-1: none, each); without an open row, the banks
+whose first requests are the next older and the next younger (-1: none); and the last refresh that held it up;
+of a second queue, the request that the row was opened for.
 """
+B_UNIT = HEAD
+B_GROUP = B_UNIT + MOST_BANKS * UNIT_WIDTH
+B_BANK = B_GROUP + MOST_BANKS * GROUP_WIDTH
+B_DUE = B_BANK + MOST_BANKS * BANK_WIDTH
+B_ENTRY = B_DUE + MOST_BANKS
+"""Where the sections begin; what is written down of commands stands behind the requests, at ``B_LOG``."""
+
 E_REQUEST, E_WRITE, E_BANK, E_ROW, E_COLUMN, E_ORDER, E_NEXT, E_BEFORE, ENTRY_WIDTH = range(9)
-"""A request in a queue; those of a bank hang together in order of arrival, which ``E_ORDER`` tells."""
+"""A request in a queue, named by where its record begins; those of a bank hang together in order of arrival, which
+``E_ORDER`` tells.
+"""
 LOG_CYCLE, LOG_COMMAND, LOG_UNIT, LOG_BANK, LOG_ROW, LOG_COLUMN, LOG_WIDTH = range(7)
 
 ACT, ACT2, PRE, PRE_ALL, RD, WR, RDA, WRA, REF, REF_BANK, SYNC_RD, SYNC_WR = range(12)

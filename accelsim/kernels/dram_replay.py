@@ -10,12 +10,14 @@ from accelsim.kernels.dram_layout import (
     A_ARRIVED,
     A_DONE,
     ACTIVATING,
-    ACTIVES,
+    ACTIVE,
+    ALONE,
     ANSWER_WIDTH,
     F_BITS,
     F_WEIGHTS,
     F_WIDTH,
     FAR,
+    IN_SECOND,
     NEXT_REF,
     NOW,
     Q_CHANNEL,
@@ -24,6 +26,7 @@ from accelsim.kernels.dram_layout import (
     QUEUE,
     REF_EVERY,
     REQUEST_WIDTH,
+    SECOND,
     WAITING,
 )
 from accelsim.kernels.dram_queue import accept
@@ -48,6 +51,16 @@ def enters_from(s: Ints, q: Ints, a: Ints, request: int, serial: int) -> int:
     return int(max(q[r + Q_WHEN], before + serial)) if before >= 0 else FAR
 
 
+@part
+def all_served(state: Ints, channels: int, width: int) -> int:
+    """Whether no request is left in any channel."""
+    for c in range(channels):
+        s = flat(state[c * width:])
+        if s[WAITING] + s[WAITING + 1] + s[IN_SECOND] > 0 or s[ACTIVE] != 0 or s[ACTIVATING] >= 0:
+            return 0
+    return 1
+
+
 @kernel(INT(WRITE_1, INT, READ_1, INT, INT, INT, INT, WRITE_1, WRITE_1))
 def replay(state: Ints, channels: int, requests: Ints, count: int, at_once: int, serial: int, most: int, answers: Ints,
            stand: Ints) -> int:
@@ -69,40 +82,46 @@ def replay(state: Ints, channels: int, requests: Ints, count: int, at_once: int,
     ended = 0
     while entered < most or entered == count:
         # those that come in this cycle; what is given to them comes in the next
+        comes = FAR
         for _ in range(at_once):
             if entered == count:
                 break
             r = entered * REQUEST_WIDTH
             s = flat(state[q[r + Q_CHANNEL] * width:])
-            if enters_from(s, q, a, entered, serial) > now:
+            comes = enters_from(s, q, a, entered, serial)
+            if comes > now:
                 break
             accept(s, q, r, entered, now)
             a[entered * ANSWER_WIDTH + A_ARRIVED] = now
             soonest[q[r + Q_CHANNEL]] = now + 1
             entered += 1
-        waiting = 0
-        following = comes = FAR
+            if entered == count or serial >= 0:
+                # none comes to push out writes that are held back
+                for c in range(channels):
+                    s = flat(state[c * width:])
+                    s[ALONE] = 1
+                    if s[SECOND]:
+                        soonest[c] = min(soonest[c], now + 1)
+        # the next cycle in which a channel is looked at, and that of the channel after it
+        following = second = FAR
         for c in range(channels):
-            s = flat(state[c * width:])
-            if s[WAITING] + s[WAITING + 1] + s[ACTIVES] > 0 or s[ACTIVATING] >= 0:
-                waiting = 1
+            second = min(second, max(following, soonest[c]))
             following = min(following, soonest[c])
+        first = following
         if entered < count:
-            r = entered * REQUEST_WIDTH
-            s = flat(state[q[r + Q_CHANNEL] * width:])
-            comes = max(now + 1, enters_from(s, q, a, entered, serial))
+            if comes <= now:
+                r = entered * REQUEST_WIDTH
+                s = flat(state[q[r + Q_CHANNEL] * width:])
+                comes = max(now + 1, enters_from(s, q, a, entered, serial))
             following = min(following, comes)
-        elif waiting == 0:
+        elif all_served(state, channels, width):
             ended = 1
             break
         now = following
         for c in range(channels):
             if soonest[c] <= now:
                 # it may go on alone as long as no other does anything, nor a request comes
-                alone = comes
-                for other in range(channels):
-                    if other != c:
-                        alone = min(alone, soonest[other])
+                alone = min(comes, second if soonest[c] == first else first)
                 s = flat(state[c * width:])
                 soonest[c] = tick(s, a, now, alone)
                 now = max(now, s[NOW])

@@ -15,6 +15,7 @@ from accelsim.kernels.dram_layout import (
     ACT_REF,
     ACT_REF_ONE,
     ACT_WR,
+    ACTIVE_AT,
     ALL_PRE_ACT,
     B_BANK,
     B_GROUP,
@@ -23,6 +24,7 @@ from accelsim.kernels.dram_layout import (
     BANK_WIDTH,
     BANKS,
     COLUMN_BUS,
+    FOUR_ACTS,
     G_ACT,
     G_RD,
     G_WR,
@@ -84,7 +86,6 @@ from accelsim.kernels.dram_layout import (
     U_ACT,
     U_ACT_AT,
     U_ACTS,
-    U_OPEN,
     U_PRE,
     U_RD,
     U_REF,
@@ -128,25 +129,32 @@ def log(s: Ints, now: int, command: int, unit: int, bank: int, row: int, column:
 @small_part
 def column_from(s: Ints, unit: int, group: int, bank: int, write: int) -> int:
     """From when on a column command to an open row may be given."""
-    u, g = s[B_UNIT] + unit * UNIT_WIDTH, s[B_GROUP] + group * GROUP_WIDTH
-    k = s[B_BANK] + bank * BANK_WIDTH
+    u, g = B_UNIT + unit * UNIT_WIDTH, B_GROUP + group * GROUP_WIDTH
+    k = B_BANK + bank * BANK_WIDTH
     return int(max(s[k + K_RD + write], s[g + G_RD + write], s[u + U_RD + write], s[COLUMN_BUS]))
+
+
+@small_part
+def activate_from(s: Ints, unit: int) -> int:
+    """From when on a rank allows an activation, whichever bank it is of."""
+    u = B_UNIT + unit * UNIT_WIDTH
+    return int(max(s[u + U_ACT], s[u + U_ACT_AT + (s[u + U_ACTS] & 3)] + s[FOUR_ACTS]))
 
 
 @small_part
 def precharge_from(s: Ints, unit: int, bank: int) -> int:
     """From when on a bank may be precharged."""
-    u, k = s[B_UNIT] + unit * UNIT_WIDTH, s[B_BANK] + bank * BANK_WIDTH
+    u, k = B_UNIT + unit * UNIT_WIDTH, B_BANK + bank * BANK_WIDTH
     return int(max(s[k + K_PRE], s[u + U_PRE], s[ROW_BUS]))
 
 
 @part
 def precharge_all_from(s: Ints, unit: int) -> int:
     """From when on all banks of a rank may be precharged at once."""
-    found = max(s[s[B_UNIT] + unit * UNIT_WIDTH + U_PRE], s[ROW_BUS])
+    found = max(s[B_UNIT + unit * UNIT_WIDTH + U_PRE], s[ROW_BUS])
     count = s[GROUPS] * s[BANKS]
     for bank in range(unit * count, (unit + 1) * count):
-        found = max(found, s[s[B_BANK] + bank * BANK_WIDTH + K_PRE])
+        found = max(found, s[B_BANK + bank * BANK_WIDTH + K_PRE])
     return int(found)
 
 
@@ -159,11 +167,11 @@ def take_row_bus(s: Ints, until: int) -> int:
     return 0
 
 
-@part
+@small_part
 def give_activate(s: Ints, now: int, unit: int, group: int, bank: int, row: int) -> int:
     """Activate a row."""
-    u, g = s[B_UNIT] + unit * UNIT_WIDTH, s[B_GROUP] + group * GROUP_WIDTH
-    k = s[B_BANK] + bank * BANK_WIDTH
+    u, g = B_UNIT + unit * UNIT_WIDTH, B_GROUP + group * GROUP_WIDTH
+    k = B_BANK + bank * BANK_WIDTH
     s[k + K_ROW], s[k + K_HITS] = row, 0
     s[k + K_RD], s[k + K_WR] = now + s[ACT_RD], now + s[ACT_WR]
     push(s, k + K_PRE, now + s[ACT_PRE])
@@ -175,7 +183,6 @@ def give_activate(s: Ints, now: int, unit: int, group: int, bank: int, row: int)
     push(s, u + U_REF_ONE, now + s[ACT_REF_ONE])
     s[u + U_ACT_AT + (s[u + U_ACTS] & 3)] = now
     s[u + U_ACTS] += 1
-    s[u + U_OPEN] += 1
     s[N_ACT] += 1
     take_row_bus(s, now + s[LEN_ACT])
     return log(s, now, ACT, unit, bank, row, NEVER)
@@ -184,13 +191,12 @@ def give_activate(s: Ints, now: int, unit: int, group: int, bank: int, row: int)
 @part
 def give_precharge(s: Ints, now: int, unit: int, bank: int, refreshing: int) -> int:
     """Close a bank's row."""
-    u, k = s[B_UNIT] + unit * UNIT_WIDTH, s[B_BANK] + bank * BANK_WIDTH
+    u, k = B_UNIT + unit * UNIT_WIDTH, B_BANK + bank * BANK_WIDTH
     s[k + K_ROW] = NEVER
     push(s, k + K_ACT, now + s[PRE_ACT])
     push(s, k + K_REF, now + s[PRE_REF])
     push(s, u + U_REF, now + s[PRE_REF])
     push(s, u + U_PRE, now + s[PRE_PRE])
-    s[u + U_OPEN] -= 1
     s[N_PRE_REF if refreshing else N_PRE] += 1
     take_row_bus(s, now + s[LEN_PRE])
     return log(s, now, PRE, unit, bank, NEVER, NEVER)
@@ -199,15 +205,14 @@ def give_precharge(s: Ints, now: int, unit: int, bank: int, refreshing: int) -> 
 @part
 def give_precharge_all(s: Ints, now: int, unit: int) -> int:
     """Close all rows of a rank."""
-    u, count = s[B_UNIT] + unit * UNIT_WIDTH, s[GROUPS] * s[BANKS]
+    u, count = B_UNIT + unit * UNIT_WIDTH, s[GROUPS] * s[BANKS]
     for bank in range(unit * count, (unit + 1) * count):
-        k = s[B_BANK] + bank * BANK_WIDTH
+        k = B_BANK + bank * BANK_WIDTH
         s[k + K_ROW] = NEVER
         push(s, k + K_ACT, now + s[ALL_PRE_ACT])
         push(s, k + K_REF, now + s[PRE_REF])
     push(s, u + U_REF, now + s[PRE_REF])
     push(s, u + U_PRE, now + s[PRE_PRE])
-    s[u + U_OPEN] = 0
     s[N_PRE_REF] += 1
     take_row_bus(s, now + s[LEN_PRE])
     return log(s, now, PRE_ALL, unit, NEVER, NEVER, NEVER)
@@ -216,9 +221,9 @@ def give_precharge_all(s: Ints, now: int, unit: int) -> int:
 @part
 def give_refresh(s: Ints, now: int, unit: int) -> int:
     """Refresh all banks of a rank."""
-    u, count = s[B_UNIT] + unit * UNIT_WIDTH, s[GROUPS] * s[BANKS]
+    u, count = B_UNIT + unit * UNIT_WIDTH, s[GROUPS] * s[BANKS]
     for bank in range(unit * count, (unit + 1) * count):
-        k = s[B_BANK] + bank * BANK_WIDTH
+        k = B_BANK + bank * BANK_WIDTH
         push(s, k + K_ACT, now + s[REF_ACT])
         push(s, k + K_REF, now + s[REF_PRE])
         s[k + K_REFRESHED], s[k + K_REFRESHED_UNTIL] = now, now + s[REF_ACT]
@@ -233,7 +238,7 @@ def give_refresh(s: Ints, now: int, unit: int) -> int:
 @part
 def give_refresh_bank(s: Ints, now: int, unit: int, bank: int) -> int:
     """Refresh one bank; the others of its rank go on."""
-    u, k = s[B_UNIT] + unit * UNIT_WIDTH, s[B_BANK] + bank * BANK_WIDTH
+    u, k = B_UNIT + unit * UNIT_WIDTH, B_BANK + bank * BANK_WIDTH
     push(s, k + K_ACT, now + s[REF_ONE_ACT])
     s[k + K_REFRESHED], s[k + K_REFRESHED_UNTIL] = now, now + s[REF_ONE_ACT]
     push(s, u + U_ACT, now + s[REF_ONE_OTHER])
@@ -243,11 +248,11 @@ def give_refresh_bank(s: Ints, now: int, unit: int, bank: int) -> int:
     return log(s, now, REF_BANK, unit, bank, NEVER, NEVER)
 
 
-@part
+@small_part
 def give_column(s: Ints, now: int, unit: int, group: int, bank: int, column: int, write: int, closing: int) -> int:
     """Read or write a burst of the open row; ``closing``: the row is closed after it, as soon as that may be."""
-    u, g = s[B_UNIT] + unit * UNIT_WIDTH, s[B_GROUP] + group * GROUP_WIDTH
-    k = s[B_BANK] + bank * BANK_WIDTH
+    u, g = B_UNIT + unit * UNIT_WIDTH, B_GROUP + group * GROUP_WIDTH
+    k = B_BANK + bank * BANK_WIDTH
     row = s[k + K_ROW]
     first = unit - unit % s[RANKS]
     if write:
@@ -265,16 +270,16 @@ def give_column(s: Ints, now: int, unit: int, group: int, bank: int, column: int
         s[N_RD] += 1
     for other in range(first, first + s[RANKS]):
         if other != unit:
-            o = s[B_UNIT] + other * UNIT_WIDTH
+            o = B_UNIT + other * UNIT_WIDTH
             push(s, o + U_RD, now + s[WR_RD_RANK if write else RD_RD_RANK])
             push(s, o + U_WR, now + s[WR_WR_RANK if write else RD_WR_RANK])
     s[k + K_HITS] += 1
+    s[ACTIVE_AT] = NEVER
     s[COLUMN_BUS] = now + s[LEN_WR if write else LEN_RD]
     if s[TWO_BUSES] == 0:
         s[ROW_BUS] = s[COLUMN_BUS]
     if closing:
         s[k + K_ROW] = NEVER
-        s[u + U_OPEN] -= 1
         push(s, k + K_ACT, s[k + K_PRE] + s[PRE_ACT])
         push(s, k + K_REF, s[k + K_PRE] + s[PRE_REF])
         push(s, u + U_REF, s[k + K_PRE] + s[PRE_REF])

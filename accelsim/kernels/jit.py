@@ -114,6 +114,27 @@ def _flat(array: Any) -> Any:  # noqa: ARG001  # numba compiles what it returns 
     return code
 
 
+def lowest(bits: int) -> int:
+    """The place of the lowest of an integer's bits; it has one."""
+    return (int(bits) & -int(bits)).bit_length() - 1
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _trailing_zeros(_: Any, bits: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001  # as numba calls it
+        return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
+
+    return types.int64(bits), code
+
+
+@overload(lowest)  # type: ignore[untyped-decorator]
+def _lowest(bits: Any) -> Any:  # noqa: ARG001  # numba compiles what it returns for its type
+    def code(bits: Any) -> Any:
+        return _trailing_zeros(bits)
+
+    return code
+
+
 def _compile(signature: object, function: Callable[P, R], allocates: bool, *, keep: bool) -> Any:
     made = numba.njit(cache=keep, **_OPTIONS | {"_nrt": allocates})(function)
     if made is function:  # NUMBA_DISABLE_JIT

@@ -127,7 +127,7 @@ def account(m: Ints, s: Ints, b: int, rank: int, write: int) -> int:
     now = s[at.SERVED_AT]
     since = max(m[b + B_FREE], min(now, s[at.SERVED_ENTERED]))
     rest = now - since
-    k = s[at.B_BANK] + s[at.SERVED_BANK] * at.BANK_WIDTH
+    k = at.B_BANK + s[at.SERVED_BANK] * at.BANK_WIDTH
     held = max(0, min(now, s[k + at.K_REFRESHED_UNTIL]) - max(since, s[k + at.K_REFRESHED])) if s[at.SERVED_OPENED] else 0
     m[REFRESH] += held
     rest -= held

@@ -142,16 +142,11 @@ def channel_at_rest(dram: Dram, log: int = 0) -> Ints:
     """A channel at its beginning; ``log``: commands to write down."""
     counts, commands, controller = dram.counts, dram.commands, dram.controller
     units = counts["pseudo_channel"] * counts["rank"]
-    groups, banks = units * counts["bank_group"], units * counts["bank_group"] * counts["bank"]
-    entries = 2 * controller.queue + banks + 1
-    sections = ((at.B_UNIT, units * at.UNIT_WIDTH), (at.B_GROUP, groups * at.GROUP_WIDTH), (at.B_BANK, banks * at.BANK_WIDTH),
-                (at.B_ENTRY, entries * at.ENTRY_WIDTH), (at.B_HELD, 2 * banks), (at.B_ACTIVE, banks), (at.B_DUE, banks),
-                (at.B_LOG, log * at.LOG_WIDTH))
-    s: Ints = np.zeros(at.HEAD + sum(length for _, length in sections), dtype=np.int64)
-    place = at.HEAD
-    for base, length in sections:
-        s[base] = place
-        place += length
+    banks = units * counts["bank_group"] * counts["bank"]
+    entries = 2 * controller.queue + controller.second_queue + banks + 1
+    log_at = at.B_ENTRY + entries * at.ENTRY_WIDTH
+    s: Ints = np.zeros(log_at + log * at.LOG_WIDTH, dtype=np.int64)
+    s[at.B_LOG], s[at.FREE] = log_at, at.B_ENTRY
     for field, value in distances(dram).items():
         s[field] = value
     one = controller.refresh is Refresh.PER_BANK
@@ -159,34 +154,38 @@ def channel_at_rest(dram: Dram, log: int = 0) -> Ints:
     for field, value in (
             (at.UNITS, units), (at.RANKS, counts["rank"]), (at.GROUPS, counts["bank_group"]), (at.BANKS, counts["bank"]),
             (at.QUEUE, controller.queue), (at.HIGH, controller.write_high), (at.LOW, controller.write_low),
-            (at.PROTECT, controller.protect_hits), (at.CAP, controller.row_hit_cap),
+            (at.PROTECT, controller.protect_hits), (at.SECOND, controller.second_queue),
+            (at.ALONE, controller.write_alone), (at.CAP, controller.row_hit_cap),
             (at.CLOSED, controller.page is Page.CLOSED), (at.TWO_BUSES, commands.two_buses), (at.EDGES, commands.half_clock),
             (at.SPLIT_ACT, commands.split_activate), (at.SYNC, commands.wck), (at.LEN_ACT, commands.ACT),
             (at.LEN_PRE, commands.PRE), (at.LEN_RD, commands.RD), (at.LEN_WR, commands.WR), (at.LEN_REF, commands.REF),
             (at.REF_EVERY, every), (at.REF_ONE, one), (at.NEXT_REF, every), (at.LOG_ROOM, log)):
         s[field] = value
-    for field in (at.SERVED, at.ACTIVATING, at.SYNCING, at.RISING_UNIT, at.RISING_BANK, at.RISING_UNTIL, at.LATEST):
+    for field in (at.SERVED, at.ACTIVATING, at.SYNCING, at.RISING_UNIT, at.RISING_BANK, at.RISING_UNTIL, at.LATEST, at.ACTIVE_AT,
+                  at.BUFFER, at.BUFFER_WRITES, at.BUFFER_LAST, at.BUFFER_LAST_WRITES, at.SECOND_FIRST, at.SECOND_LAST):
         s[field] = at.NEVER
-    _table(s, at.B_UNIT, units, at.UNIT_WIDTH)[:, at.U_ACT_AT:] = -dram.timing.tFAW
+    table = _table(s, at.B_UNIT, units, at.UNIT_WIDTH)
+    table[:, at.U_ACT_AT:at.U_ACT_AT + 4] = -dram.timing.tFAW
+    table[:, [at.U_OLDEST, at.U_OLDEST_WRITE, at.U_YOUNGEST, at.U_YOUNGEST_WRITE]] = at.NEVER
     table = _table(s, at.B_BANK, banks, at.BANK_WIDTH)
     table[:, [at.K_ROW, at.K_ACTIVE, at.K_FIRST, at.K_FIRST_WRITE, at.K_LAST, at.K_LAST_WRITE, at.K_HIT,
-              at.K_HIT_WRITE]] = at.NEVER
+              at.K_HIT_WRITE, at.K_MISS, at.K_MISS_WRITE, at.K_OPENER]] = at.NEVER
     table[:, at.K_UNIT] = np.arange(banks) // (counts["bank_group"] * counts["bank"])
     table[:, at.K_GROUP] = np.arange(banks) // counts["bank"]
     queue = _table(s, at.B_ENTRY, entries, at.ENTRY_WIDTH)
-    queue[:, at.E_NEXT] = np.arange(1, entries + 1)
+    queue[:, at.E_NEXT] = at.B_ENTRY + np.arange(1, entries + 1) * at.ENTRY_WIDTH
     return s
 
 
 def _table(s: Ints, base: int, count: int, width: int) -> Ints:
-    return s[s[base]:s[base] + count * width].reshape(count, width)
+    return s[base:base + count * width].reshape(count, width)
 
 
 def _commands(dram: Dram, heads: Ints) -> list[Command]:
     counts = dram.counts
     found = []
     for channel, s in enumerate(heads):
-        for cycle, command, unit, bank, row, column in _table(s, at.B_LOG, int(s[at.LOG_COUNT]), at.LOG_WIDTH).tolist():
+        for cycle, command, unit, bank, row, column in _table(s, int(s[at.B_LOG]), int(s[at.LOG_COUNT]), at.LOG_WIDTH).tolist():
             pseudo, rank = divmod(unit, counts["rank"])
             group, own = divmod(bank, counts["bank"]) if bank >= 0 else (-1, -1)
             found.append(Command(cycle, COMMANDS[command], channel, pseudo, rank,

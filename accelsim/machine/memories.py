@@ -77,6 +77,8 @@ class MemoryState(Generic[Owner]):
         self._ratio = ratio
         self._channels = channels
         self._state: Ints = np.tile(channel_at_rest(dram), channels)
+        # whoever waits for the last writes may be the one to ask for more: none are held back
+        self._state.reshape(channels, -1)[:, dram_layout.ALONE] = 1
         self._fields = address_fields(dram)
         self._m: Ints = np.zeros(at.HEAD + channels * (1 + pseudo * at.BUS_WIDTH), dtype=np.int64)
         away = distances(dram)

@@ -92,6 +92,10 @@ class Controller:
     ``queue``: requests in each. ``write_high``: so many writes begin to be served before reads, ``write_low``: so few end it.
     ``protect_hits``: a row is not closed before older requests that hit it are served; nor before younger ones, until it was
     hit ``row_hit_cap`` times.
+
+    ``second_queue``: with one of so many requests, one goes on into it in a cycle, and in it reads and writes are chosen from
+    together, each until its column command; no row is closed there before any older request of its bank. Writes go on before
+    reads from when ``write_high`` wait, or ``write_alone`` do and the second queue is empty, as many as waited then. 0: none.
     """
 
     queue: int
@@ -101,6 +105,8 @@ class Controller:
     refresh: Refresh
     protect_hits: bool
     row_hit_cap: int
+    second_queue: int = 0
+    write_alone: int = 1
 
 
 @dataclass(frozen=True)

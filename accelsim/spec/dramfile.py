@@ -85,6 +85,11 @@ class ControllerFile(_Strict):
     protect_hits: bool = Field(default=True, strict=True, description="a row stays open for older requests that hit it")
     row_hit_cap: Annotated[int, Field(ge=0, le=1 << 20, strict=True)] = Field(
         default=0, description="it stays open for younger ones too until it was hit so often; 0: it does not")
+    second_queue: Annotated[int, Field(ge=0, le=1024, strict=True)] = Field(
+        default=0, description="requests in a queue behind both, into which one goes on in a cycle and in which reads and writes "
+        "are chosen from together, each until its column command; 0: none")
+    write_alone: Annotated[int, Field(ge=1, le=1024, strict=True)] = Field(
+        default=1, description="writes that go on into the second queue where it is empty")
 
 
 class DramFile(_Strict):
@@ -140,11 +145,14 @@ def resolve_dram(file: DramFile) -> tuple[Dram, list[Problem]]:
     if not low < high <= controller.queue:
         problems.append((("controller", "write_high"), f"writes begin at {high} and end at {low} of {controller.queue}",
                          "write_low below write_high, and that at most the queue"))
+    if controller.second_queue and (controller.page == "closed" or file.commands.half_clock or timing.tAAD or timing.tWCKPST):
+        problems.append((("controller", "second_queue"), "a second queue with closed pages, half clocks, tAAD or tWCKPST",
+                         "0, or open pages and commands of one piece"))
     dram = Dram(file.name, file.standard, file.description, cycle, file.burst, counts, timing, Commands(
         file.commands.ACT, file.commands.PRE, file.commands.RD, file.commands.WR, file.commands.REF,
         file.commands.buses != "one", file.commands.half_clock, timing.tAAD > 0, timing.tWCKPST > 0), Controller(
         controller.queue, high, low, Page(controller.page), Refresh(controller.refresh), controller.protect_hits,
-        controller.row_hit_cap), tuple(mapping))
+        controller.row_hit_cap, controller.second_queue, controller.write_alone), tuple(mapping))
     return dram, problems
 
 

@@ -16,6 +16,7 @@ from accelsim.spec.dram import Commands, Controller, Dram, Page, Refresh, Timing
 from accelsim.spec.dramtrace import Trace, trace_of
 from accelsim.spec.read import read_memory, shipped
 
+from ..dram_brute import brute
 from ..dram_rules import broken, places
 
 FIELDS = ["column", "bank_group", "bank", "rank", "pseudo_channel", "channel", "row"]
@@ -49,8 +50,9 @@ def drams(draw: st.DrawFn) -> Dram:
                         wck=timing.tWCKPST > 0)
     queue = draw(st.integers(1, 8))
     high = draw(st.integers(1, queue))
-    controller = Controller(queue, high, draw(st.integers(0, high - 1)), draw(st.sampled_from(Page)), refresh,
-                            draw(st.booleans()), draw(st.sampled_from([0, 0, 2])))
+    second = 0 if half or split else draw(st.sampled_from([0, 1, 6]))
+    controller = Controller(queue, high, draw(st.integers(0, high - 1)), Page.OPEN if second else draw(st.sampled_from(Page)),
+                            refresh, draw(st.booleans()), draw(st.sampled_from([0, 0, 2])), second, draw(st.integers(1, 4)))
     order = draw(st.permutations(FIELDS))
     mapping = tuple((field, counts[field].bit_length() - 1) for field in order)
     return Dram("small", "", "", Fraction(1, 10**9), 32, counts, timing, commands, controller, mapping)
@@ -91,6 +93,21 @@ def test_every_command_is_allowed_and_every_request_served(data: st.DataObject) 
     served_once(dram, trace, found)
     assert found.activates == sum(one.name == "ACT" for one in found.log)
     assert found.reads + found.writes == len(trace.addresses)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_each_request_is_served_when_a_search_cycle_by_cycle_serves_it(data: st.DataObject) -> None:
+    small = data.draw(drams())
+    second = data.draw(st.sampled_from([0, 1, 6]))
+    counts = dict(small.counts) | {"channel": 1, "pseudo_channel": 1, "rank": 1}
+    dram = replace(small, counts=counts, controller=replace(small.controller, page=Page.OPEN, refresh=Refresh.NONE,
+                                                                      second_queue=second),
+                   commands=replace(small.commands, half_clock=False, split_activate=False, wck=False),
+                   mapping=tuple((field, counts[field].bit_length() - 1) for field, _ in small.mapping))
+    trace = data.draw(traces(dram))
+    found = replay(dram, trace)
+    assert (found.arrived.tolist(), found.commanded.tolist()) == brute(dram, trace)
 
 
 def test_a_replay_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,5 +34,6 @@ def with_channels(case: Case, drams: Sequence[Dram], beyond: int = 0, *, tiled: 
 
 
 def short_queue(dram: Dram) -> Dram:
-    """A technology whose controller looks at four requests at a time."""
-    return replace(dram, controller=replace(dram.controller, queue=4, write_high=3, write_low=1))
+    """A technology whose controller looks at four requests at a time, or, of two of them, at three in a second queue."""
+    second = 3 if dram.name in {"ddr4-3200", "hbm2-2000"} else 0
+    return replace(dram, controller=replace(dram.controller, queue=4, write_high=3, write_low=1, second_queue=second))

@@ -90,11 +90,11 @@ def test_known_no_earlier_and_no_later_than_it_is(name: str, clock: Fraction) ->
         assert other.cycle == math.ceil(one.cycle * clock)
 
 
-@pytest.mark.parametrize("name", TECHNOLOGIES)
 @pytest.mark.parametrize("write", [False, True])
-def test_a_transfer_is_the_replay_of_its_bursts(name: str, write: bool) -> None:
+@pytest.mark.parametrize(("name", "second"), [*((name, 0) for name in TECHNOLOGIES), ("ddr4-2400", 8), ("hbm2-2000", 8)])
+def test_a_transfer_is_the_replay_of_its_bursts(name: str, second: int, write: bool) -> None:
     """By itself a transfer does what a trace of its addresses does that come as soon as there is room."""
-    dram = DRAMS[name]
+    dram = replace(DRAMS[name], controller=replace(DRAMS[name].controller, second_queue=second))
     memory = own_clock(dram)
     count = 3000
     ask(memory, 0, "tile", 0, count * dram.burst_bytes, write=write)

@@ -83,7 +83,7 @@ def test_no_run_beats_a_bound_of_the_estimate(case: Case, words: list[str]) -> N
 
 
 def passes(follows: str) -> Case:
-    """Two passes, each with weights of its own of 16 B and four inputs of 4 B in turn; ports of a byte a cycle for both of them."""
+    """Two passes, each with weights of its own of 16 B and four inputs of 4 B in turn; a port of a byte a cycle for either."""
     on = chip([level("DRAM", ports=_apart()), level("SRAM", buffers=(("", 2), ("weight", 1)), follows=frozenset({follows}))])
     return make(on, gemm(4, 8, 1), entry("DRAM", "n2 m4"), entry("SRAM", "n4"))
 

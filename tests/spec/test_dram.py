@@ -83,6 +83,7 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
     ("tCK: 0.833 ns", "tCK: 1 cycle", "not a time"),
     ("mapping:", "controller:\n  refresh: per-bank\nmapping:", "per-bank needs tRFCpb and tREFIpb"),
     ("mapping:", "controller:\n  write_low: 40\nmapping:", "writes begin at 26 and end at 40 of 32"),
+    ("mapping:", "controller:\n  second_queue: 8\n  page: closed\nmapping:", "a second queue with closed pages"),
 ])
 def test_what_hangs_together_is_checked(old: str, new: str, message: str, tmp_path: Path) -> None:
     text = (shipped_folder("hwconfigs") / "memories" / "ddr4-2400.yaml").read_text(encoding="utf-8")
