@@ -22,7 +22,8 @@ from accelsim.machine.network import Network
 from accelsim.machine.state import Leg, Observer, Residency
 from accelsim.machine.stations import StationState
 from accelsim.machine.tally import tally
-from accelsim.machine.transfers import Transfers, Ways
+from accelsim.machine.transfers import Transfers
+from accelsim.machine.ways import Ways
 from accelsim.plan.moves import Load
 from accelsim.plan.schedule import Schedule
 from accelsim.timeline import PENDING_ROWS, Recorder

@@ -23,7 +23,7 @@ from accelsim.plan.streams import StayStream, singly
 if TYPE_CHECKING:
     from accelsim.machine.arrays import ArrayState
     from accelsim.machine.simpy_driver import Machine
-    from accelsim.machine.transfers import Ways
+    from accelsim.machine.ways import Ways
 
 
 class StationState:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from accelsim.kernels.columns import (
 )
 from accelsim.machine.banks import Moved
 from accelsim.machine.memories import Come, Outcome
-from accelsim.machine.network import Hop, Network, Route, Station
+from accelsim.machine.network import Hop, Route
 from accelsim.machine.state import Asked, Leg, Residency, ResourceState, TieKey, parts_of, settle
 from accelsim.machine.tally import (
     ALONE_DRAIN,
@@ -30,12 +30,8 @@ from accelsim.machine.tally import (
     LEG_FILL,
     TRUNK_DRAIN,
     TRUNK_FILL,
-    pieces,
-    route_ticks,
-    routes,
-    size_of,
 )
-from accelsim.plan.moves import Load
+from accelsim.machine.ways import Ways
 from accelsim.timeline import BUSY_STATE, TICKS
 
 if TYPE_CHECKING:
@@ -46,48 +42,6 @@ FILL, DRAINING = 0, 1
 
 def _over(_: Leg) -> None:
     """What follows a leg that has already been followed up: nothing; it lets go of what it called."""
-
-
-class Ways:
-    """How a station's loads go: hops, how long each serves each load, and how often each went which way.
-
-    ``uses[way][load]``, ``payload[load]`` and ``ticks[way][load]`` grow with the loads that the plan has made so far.
-    """
-
-    __slots__ = ("_loads", "_network", "chunked", "hops", "payload", "spec", "ticks", "under_way", "uses")
-
-    def __init__(self, network: Network, spec: Station, loads: Sequence[Load | None]) -> None:
-        self._network = network
-        self._loads = loads
-        self.spec = spec
-        self.hops = routes(spec)
-        self.under_way = 0
-        self.payload: list[int] = []
-        self.uses: list[list[int]] = [[] for _ in self.hops]
-        self.ticks: list[list[tuple[int, ...]]] = [[] for _ in self.hops]
-        self.chunked = any(hop.chunk_bytes for route in self.hops for hop in route)
-
-    def use(self, way: int, load: int) -> tuple[int, ...]:
-        """Count a load that goes a way; the ticks that each hop serves it."""
-        if load >= len(self.payload):
-            self._learn()
-        self.uses[way][load] += 1
-        return self.ticks[way][load]
-
-    def _learn(self) -> None:
-        """Work out what is new among the plan's loads."""
-        for load in self._loads[len(self.payload):]:
-            self.payload.append(load.payload_bytes if load is not None else 0)
-            for way, hops in enumerate(self.hops):
-                sizes = [0 if load is None else size_of(hop, load) for hop in hops]
-                self.uses[way].append(0)
-                self.ticks[way].append(route_ticks(self._network, hops, sizes))
-
-    def pieces(self, way: int, load: int) -> list[tuple[int, ...]]:
-        """The ticks of each piece that a load is cut into where a link cuts long ones; one piece is the whole."""
-        found, hops = self._loads[load], self.hops[way]
-        assert found is not None
-        return [route_ticks(self._network, hops, sizes) for sizes in pieces(hops, found)]
 
 
 class Transfers:

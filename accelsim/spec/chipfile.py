@@ -1,4 +1,4 @@
-"""A chip as a user writes it, validated key by key, and turned into the chip of integers that everything else sees."""
+"""A chip as a user writes it, validated key by key."""
 
 from __future__ import annotations
 
@@ -9,23 +9,13 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from accelsim.errors import nearest
-from accelsim.spec.banks import MOST_BANKS, Banks, grain_words, interleaved_bytes, parse_ports
+from accelsim.spec.banks import MOST_BANKS, grain_words, interleaved_bytes, parse_ports
 from accelsim.spec.chip import (
     ROLES,
-    Access,
-    Array,
-    ArrayModel,
-    Chip,
-    Level,
-    Link,
-    Memory,
-    MemoryKind,
-    Multicast,
-    Port,
 )
 from accelsim.spec.dram import Dram
 from accelsim.spec.quantities import Bytes, Capacity, Clock, Latency, RateLimit
-from accelsim.units import DTYPES, Duration, Rate, human_bytes
+from accelsim.units import DTYPES, Duration, human_bytes
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_\-]*$", max_length=64)]
 TimingName = Annotated[str, Field(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f]+$")]
@@ -189,28 +179,12 @@ def timings(file: ChipFile) -> Iterator[tuple[tuple[str | int, ...], str]]:
                 yield ("levels", i, "memories", j, "timing"), memory.timing
 
 
-def resolve_chip(file: ChipFile, drams: Mapping[str, Dram]) -> tuple[Chip | None, list[Problem]]:
-    """The chip of integers, and every cross-field fault as (path, message, hint).
-
-    ``drams``: the technologies that it names.
-    """
-    problems = _chip_problems(file) + _too_large(file, drams)
-    if problems:
-        return None, problems
-    levels = tuple(_level(entry, file.clock, drams) for entry in file.levels[:-1])
-    array = _array(file.levels[-1], file.clock)
-    links = tuple(_link(link, file.clock) for link in file.links)
-    return Chip(file.name, file.description, file.clock, levels, array, links,
-                tuple(f"{source.id}: {source.text}" for source in file.sources), tuple(file.models),
-                tuple(file.omits), None if file.dataflows is None else tuple(file.dataflows),
-                _cycles(file.launch, file.clock)), []
-
-
-_MEMORY_KEYS = ("kind", "capacity", "bandwidth", "timing", "layout", "latency", "granularity", "ports", "buffers", "banks",
+MEMORY_KEYS = ("kind", "capacity", "bandwidth", "timing", "layout", "latency", "granularity", "ports", "buffers", "banks",
                 "bank_width", "bank_ports", "interleave", "accumulate", "follows", "manages", "serves", "clock")
 
 
-def _chip_problems(file: ChipFile) -> list[Problem]:
+def chip_problems(file: ChipFile) -> list[Problem]:
+    """What a schema cannot say of a chip's file: (path, message, nearest word) of each fault."""
     problems: list[Problem] = []
     names = [level.name for level in file.levels]
     problems += _repeats(names, ("levels",), "level")
@@ -221,7 +195,7 @@ def _chip_problems(file: ChipFile) -> list[Problem]:
             problems.append((("levels", i), "the PE array is the last level" if level.array is not None
                              else f"the last level, {level.name}, must be the PE array (key `array`)", ""))
             continue
-        given = [key for key in _MEMORY_KEYS if getattr(level, key) is not None]
+        given = [key for key in MEMORY_KEYS if getattr(level, key) is not None]
         if last and (given or level.memories or level.instances):
             key = (given or (["memories"] if level.memories else ["instances"]))[0]
             problems.append((("levels", i, key), f"'{key}' is no key of the array's level", "instances go under `array`"))
@@ -318,7 +292,7 @@ def _rate_problems(path: tuple[str | int, ...], memory: LevelFile | MemoryFile) 
     return problems
 
 
-def _too_large(file: ChipFile, drams: Mapping[str, Dram]) -> list[Problem]:
+def too_large(file: ChipFile, drams: Mapping[str, Dram]) -> list[Problem]:
     """Memories of more bytes than their channels have."""
     found: list[Problem] = []
     for path, name in timings(file):
@@ -345,85 +319,3 @@ def _link_problems(index: int, link: LinkFile, names: Sequence[str]) -> list[Pro
     if (link.request is None) != (link.outstanding is None):
         problems.append((("links", index), "`request` and `outstanding` go together", ""))
     return problems
-
-
-def _level(file: LevelFile, clock: Fraction, drams: Mapping[str, Dram]) -> Level:
-    if file.memories is not None:
-        memories = tuple(_memory(memory, clock, drams) for memory in file.memories)
-    else:
-        given = {key: getattr(file, key) for key in _MEMORY_KEYS if getattr(file, key) is not None}
-        memories = (_memory(MemoryFile.model_construct(name=file.name, **given), clock, drams),)
-    return Level(file.name, memories, tuple((file.instances or {}).items()), file.lockstep)
-
-
-def _rate(rate: Rate | str | None, clock: Fraction, own: Fraction | None) -> Fraction | None:
-    """Bytes per chip cycle; a per-cycle rate of another clock domain is carried over exactly."""
-    if rate is None or isinstance(rate, str):
-        return None
-    if rate.per == "cycle" and own is not None:
-        return rate.bytes * own / clock
-    return rate.per_cycle(clock)
-
-
-def _memory(file: MemoryFile, clock: Fraction, drams: Mapping[str, Dram]) -> Memory:
-    own = file.clock
-    default = _rate(file.bandwidth, clock, own)
-    ports = tuple(Port(port.name, default if port.bandwidth is None else _rate(port.bandwidth, clock, own),
-                       frozenset(Access(word) for word in port.serves),
-                       None if port.tensors is None else frozenset(port.tensors)) for port in file.ports or ())
-    dram = None if file.timing is None else drams[file.timing]
-    if dram is not None:
-        peak = dram.peak_bytes_per_s / clock
-        ports = (Port("channels", peak, frozenset({Access.FILL, Access.DRAIN}), None),)
-    elif not ports:
-        ports = tuple(Port(access.value, default, frozenset({access}), None) for access in Access)
-    buffers = tuple(file.buffers.items()) if isinstance(file.buffers, dict) else (("", file.buffers),)
-    beyond = _cycles(file.latency, clock, own)
-    latency = beyond if dram is None else beyond + _least_cycles(dram, clock)
-    unlimited = None if dram is None else dram.capacity_bytes
-    banked = _banked(file)
-    return Memory(file.name, MemoryKind(file.kind), unlimited if isinstance(file.capacity, str) else file.capacity, latency,
-                  file.granularity, ports, buffers, file.banks if banked is None or file.interleave == "bank" else None,
-                  file.accumulate,
-                  None if file.serves is None else frozenset(file.serves), dram,
-                  beyond if dram is not None else 0, file.layout == "tiles", banked,
-                  frozenset(file.follows or ()))
-
-
-def _banked(file: MemoryFile) -> Banks | None:
-    if file.bank_width is None:
-        return None
-    assert file.banks is not None
-    assert isinstance(file.capacity, int), "checked by _bank_problems"
-    return Banks(file.banks, file.bank_width, parse_ports(file.bank_ports or "1RW"),
-                 grain_words(file.interleave or "word", file.banks, file.bank_width, file.capacity))
-
-
-
-def _least_cycles(dram: Dram, clock: Fraction) -> int:
-    """From the command of a burst to its data, whether it reads or writes: no bank needs less, an open row no more."""
-    return int(min(dram.timing.CL, dram.timing.CWL) * dram.cycle_s * clock)
-
-
-def _cycles(duration: Duration, clock: Fraction, own: Fraction | None = None) -> int:
-    return duration.cycles(clock) if own is None else duration.cycles(clock, own)
-
-
-def _array(level: LevelFile, clock: Fraction) -> Array:
-    file = level.array
-    assert file is not None, "checked by _chip_problems"
-    table = file.interval if isinstance(file.interval, dict) else {"": file.interval}
-    row = file.preload == "row"
-    return Array(level.name, ArrayModel(file.model), tuple(file.pes.items()),
-                 tuple((name, max(1, _cycles(value, clock))) for name, value in table.items()),
-                 _cycles(file.depth, clock), file.registers, file.buffers,
-                 None if row else _rate(file.preload, clock, None), row, _rate(file.results, clock, None),
-                 tuple((file.instances or {}).items()), file.lockstep,
-                 None if file.serves is None else frozenset(file.serves))
-
-
-def _link(file: LinkFile, clock: Fraction) -> Link:
-    return Link(file.name, file.from_, file.to, None if file.tensors is None else frozenset(file.tensors),
-                frozenset(Access(word) for word in file.serves), _rate(file.bandwidth, clock, None),
-                _cycles(file.latency, clock), file.granularity, _cycles(file.setup, clock), file.chunk, file.request,
-                file.outstanding, Multicast(file.multicast), file.reduce, file.per_instance)

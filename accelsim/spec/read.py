@@ -16,7 +16,8 @@ from accelsim.errors import DoesNotFit, Fault, SpecError, nearest
 from accelsim.spec.build import make_case, type_problems, unlocated
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Chip
-from accelsim.spec.chipfile import ChipFile, resolve_chip, timings
+from accelsim.spec.chipfile import ChipFile, timings
+from accelsim.spec.chipresolve import resolve_chip
 from accelsim.spec.dram import Dram
 from accelsim.spec.dramfile import DramFile, resolve_dram
 from accelsim.spec.files import holds, is_file, reading
