@@ -19,13 +19,14 @@ NEVER = -1
  HEAP_COUNT, NEXT_COUNT, REQUEST_COUNT, CLAIM_FIRST, CLAIM_COUNT, START_COUNT, ROW_COUNT, ROW_ROOM, ROW_SPARE, LOG_COUNT,
  LOG_ROOM, CULPRIT_COUNT, CULPRIT_ROOM, UNTIL, SINCE, BLAMED_PHASE, BLAMED_LABEL, BLAMED_LANE, WRITEBACK, SYNC, FILL_DRAIN,
  CONTENTION, ISSUE, MARK, MARKED, MEMORIES, MEMORY_BUSY, MEMORY_LOOKED, ASKED_COUNT, B_ASKED, B_MIX, BANKED, BANKED_COUNT,
- BANKED_ROOM, BANKED_WIDTH, B_BANKED, HELD_KIND, HELD_WHO, MIXED) = range(101)
+ BANKED_ROOM, BANKED_WIDTH, B_BANKED, HELD_KIND, HELD_WHO, HELD_SURE, MIXED) = range(102)
 HEAD = MIXED + 6
 """Of ``UNTIL`` on: the wait that is being explained, how it is written down, and the numbers of the causes it may have.
 ``MEMORIES``: whether there are some whose channels are simulated, ``MEMORY_BUSY``: whether something is under way there,
 ``MEMORY_LOOKED``: whether what comes out of them before the next event is known; ``MIXED``: of six causes that waits for channels
 are shared out to, the first. ``BANKED``: the array's entry where there are memories whose banks are simulated, else 0; what
-touches them is noted, and what may end because of them (``HELD_KIND``, ``HELD_WHO``) is held until they are asked. ``MARK``: the
+touches them is noted, and what may end because of them (``HELD_KIND``, ``HELD_WHO``) is held until they are asked
+and it is told that it does (``HELD_SURE``). ``MARK``: the
 step of the first array from which on the run is to come back; ``MARKED``: the one it has begun, plus 1.
 """
 

@@ -49,6 +49,7 @@ from accelsim.kernels.event_layout import (
     FREE_RUNS,
     HEAP_COUNT,
     HELD_KIND,
+    HELD_SURE,
     HELD_WHO,
     HOLD_ENDS,
     LEG_ARRIVES,
@@ -189,14 +190,6 @@ def post(state: Ints, cycle: int, kind: int, who: int) -> int:
 
 
 @kernel(INT(WRITE_1))
-def let_happen(state: Ints) -> int:
-    """What was held happens. ``state``: as of ``run``."""
-    s = flat(state)
-    kind, s[HELD_KIND] = s[HELD_KIND], NEVER
-    return int(happen(s, kind, s[HELD_WHO]))
-
-
-@kernel(INT(WRITE_1))
 def run(state: Ints) -> int:
     """Go on until the run is over, or something has to be supplied or made room for; returns why it came back.
 
@@ -211,7 +204,10 @@ def run(state: Ints) -> int:
         phase = s[PHASE]
         if phase == PHASE_EVENTS:
             waiting = s[HEAP_COUNT] > 0
-            if s[DUE] and not (waiting and s[s[B_HEAP] + EVENT_TIME] == s[NOW]):
+            if s[HELD_SURE]:
+                kind, s[HELD_KIND], s[HELD_SURE] = s[HELD_KIND], NEVER, 0
+                happen(s, kind, s[HELD_WHO])
+            elif s[DUE] and not (waiting and s[s[B_HEAP] + EVENT_TIME] == s[NOW]):
                 s[DUE] = 0
                 s[PHASE], s[PLACE] = PHASE_CLAIMS, NEVER
             elif s[MEMORIES] and not s[MEMORY_LOOKED] and (s[ASKED_COUNT] or s[MEMORY_BUSY]) and not (

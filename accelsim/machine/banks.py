@@ -17,31 +17,13 @@ from accelsim.errors import SimulatorBug
 from accelsim.kernels import bank_layout as at
 from accelsim.kernels.bank_clock import go_on_to
 from accelsim.machine.network import Network
+from accelsim.machine.outcomes import Moved
 from accelsim.plan.banking import NOTHING, BankAccess, Held, in_order
 from accelsim.plan.schedule import Schedule
 from accelsim.stalls import Phase, StallCause
 from accelsim.timeline import BUSY_STATE, TICKS, Recorder, stall_state
 
 Ints = NDArray[np.int64]
-
-
-class Moved(NamedTuple):
-    """A transfer at a banked memory, as a driver tells it in a cycle. ``place``: which, of those of the network. ``station``,
-    ``load``: whose and what; ``step``: of the level of the station; ``seq``: the residency in the memory; ``begin``: the cycle of
-    its first word; ``ticks``: how long the slowest hop on its way serves it. ``piece``: which it is, of ``pieces``.
-    """
-
-    cycle: int
-    place: int
-    station: int
-    load: int
-    step: int
-    seq: int
-    begin: int
-    ticks: int
-    outward: bool
-    piece: int
-    pieces: int
 
 
 class _Lost(NamedTuple):

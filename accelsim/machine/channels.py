@@ -7,8 +7,9 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.machine.memories import MemoryState, Outcome, Owner, earliest
+from accelsim.machine.memories import MemoryState, earliest
 from accelsim.machine.network import Network
+from accelsim.machine.outcomes import Outcome, Owner
 from accelsim.plan.moves import SingleLoad
 from accelsim.plan.places import Blocks, Places
 from accelsim.plan.schedule import Schedule

@@ -6,6 +6,7 @@ This file runs the kernel, gives it what it comes back for, and reads the record
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +14,22 @@ from numpy.typing import NDArray
 from accelsim.errors import SimulatorBug
 from accelsim.kernels import event_layout as at
 from accelsim.kernels.codes import put_code
-from accelsim.kernels.event_loop import let_happen, post, run
-from accelsim.machine.banks import Banks, Moved
-from accelsim.machine.channels import Channels
+from accelsim.kernels.event_loop import post, run
 from accelsim.machine.compiled_layout import POOLS, Names, laid_out
 from accelsim.machine.fast_forward import FastForward, Jump
 from accelsim.machine.jumps import add_again, counted, move_on
-from accelsim.machine.memories import Come
 from accelsim.machine.network import Network
+from accelsim.machine.outcomes import Come, Moved
 from accelsim.machine.state import Observer
 from accelsim.machine.supply import Supply
 from accelsim.machine.tally import tally, tally_array
 from accelsim.plan.schedule import Schedule
 from accelsim.repeats import RowLog
 from accelsim.timeline import CAUSES, TICKS, Recorder
+
+if TYPE_CHECKING:
+    from accelsim.machine.banks import Banks
+    from accelsim.machine.channels import Channels
 
 Ints = NDArray[np.int64]
 TOLD = {at.CLAIMED: "claimed", at.READY: "ready", at.RELEASED: "released", at.FREED: "freed", at.DRAINED: "drained"}
@@ -56,8 +59,15 @@ class CompiledMachine:
         for number in sorted({other for spec in network.stations for other in spec.follows}):
             self._supply.stays(number)  # those that follow look at the next stay of these, which nobody else has asked for yet
         self._forward = forward
-        self._channels: Channels[int] | None = Channels(network, schedule, recorder) if network.memories else None
-        self._banks = Banks(network, schedule, recorder) if network.banked else None
+        self._channels: Channels[int] | None = None
+        self._banks: Banks | None = None
+        # each brings kernels along, which are compiled where there is such a memory
+        if network.memories:
+            from accelsim.machine.channels import Channels
+            self._channels = Channels(network, schedule, recorder)
+        if network.banked:
+            from accelsim.machine.banks import Banks
+            self._banks = Banks(network, schedule, recorder)
         self._begun: dict[int, tuple[int, int]] = {}
         self._loaded: dict[int, tuple[int, int, int]] = {}
         self._log: RowLog | None = None
@@ -185,14 +195,14 @@ class CompiledMachine:
             head = self._s.data
             head[at.BANKED_ROOM] = needed
         kind, who, now = int(head[at.HELD_KIND]), int(head[at.HELD_WHO]), int(head[at.NOW])
-        if kind == at.NEVER:
+        if kind == at.NEVER or head[at.HELD_SURE]:
             return
         cycle = self._loads(banks, who, now) if kind == at.FILL_ARRIVES else self._ends(banks, kind, who, now)
         if cycle > now:
             head[at.HELD_KIND] = at.NEVER
             post(head, cycle, kind, who)
         else:
-            let_happen(head)
+            head[at.HELD_SURE] = 1
 
     def _note(self, banks: Banks, note: list[int]) -> None:
         if note[at.O_PLACE] == at.BANKED_BLOCK:

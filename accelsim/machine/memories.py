@@ -7,9 +7,8 @@ then nothing new can be asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from enum import Enum
 from fractions import Fraction
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,41 +16,13 @@ from numpy.typing import NDArray
 from accelsim.kernels import dram_layout, memory_loop
 from accelsim.kernels import memory_layout as at
 from accelsim.machine.dram import address_fields, channel_at_rest, distances
+from accelsim.machine.outcomes import Come, Mix, Outcome, Owner
 from accelsim.spec.dram import Dram
 
 Ints = NDArray[np.int64]
-Owner = TypeVar("Owner")
 Row = tuple[int, int, int, int]
 """A data bus of a memory was busy: which, from one tick to another, for which tensor."""
 OUTCOMES, ROWS = 64, 1 << 12
-
-
-class Come(Enum):
-    """What comes of a transfer: its first data move, all its bursts are queued, its last data have moved."""
-
-    STARTS = at.STARTS
-    ENTERED = at.ENTERED
-    ENDS = at.ENDS
-
-
-class Mix(NamedTuple):
-    """How a stretch of waiting is explained: the last ``latency`` cycles by that, the others in proportion to these numbers."""
-
-    latency: int
-    bandwidth: int
-    turnaround: int
-    row: int
-    refresh: int
-    contention: int
-
-
-class Outcome(NamedTuple, Generic[Owner]):
-    """Something came of what an owner asked for; ``mixes``: how it waited before and after, as far as that is known."""
-
-    cycle: int
-    come: Come
-    owner: Owner
-    mixes: tuple[Mix, Mix]
 
 
 class Counts(NamedTuple):

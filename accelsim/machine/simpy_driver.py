@@ -10,14 +10,13 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import simpy
 
 from accelsim.errors import SimulatorBug
 from accelsim.machine.arrays import ArrayState
-from accelsim.machine.banks import Banks
 from accelsim.machine.blame import Blame
-from accelsim.machine.channels import Channels
 from accelsim.machine.network import Network
 from accelsim.machine.state import Leg, Observer, Residency
 from accelsim.machine.stations import StationState
@@ -27,6 +26,10 @@ from accelsim.machine.ways import Ways
 from accelsim.plan.moves import Load
 from accelsim.plan.schedule import Schedule
 from accelsim.timeline import PENDING_ROWS, Recorder
+
+if TYPE_CHECKING:
+    from accelsim.machine.banks import Banks
+    from accelsim.machine.channels import Channels
 
 PROGRESS_BLOCKS = 512
 """Blocks between two calls of the progress function."""
@@ -46,8 +49,15 @@ class Machine:
         self.observer = observer
         self.blame = Blame(network)
         self.transfers = Transfers(self)
-        self.channels: Channels[Leg] | None = Channels(network, schedule, recorder) if network.memories else None
-        self.banks = Banks(network, schedule, recorder) if network.banked else None
+        self.channels: Channels[Leg] | None = None
+        self.banks: Banks | None = None
+        # each brings kernels along, which are compiled where there is such a memory
+        if network.memories:
+            from accelsim.machine.channels import Channels
+            self.channels = Channels(network, schedule, recorder)
+        if network.banked:
+            from accelsim.machine.banks import Banks
+            self.banks = Banks(network, schedule, recorder)
         self._looked = False
         self.stations: list[StationState] = []
         self._loads: list[list[Load | None]] = []

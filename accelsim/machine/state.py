@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from accelsim.machine.memories import Mix
 from accelsim.machine.network import Hop, Resource, Route
+from accelsim.machine.outcomes import Mix
 from accelsim.stalls import StallCause
 from accelsim.timeline import TICKS
 

@@ -19,9 +19,8 @@ from accelsim.kernels.columns import (
     STAY_SOURCE,
     STAY_TILE,
 )
-from accelsim.machine.banks import Moved
-from accelsim.machine.memories import Come, Outcome
 from accelsim.machine.network import Hop, Route
+from accelsim.machine.outcomes import Come, Moved, Outcome
 from accelsim.machine.state import Asked, Leg, Residency, ResourceState, TieKey, parts_of, settle
 from accelsim.machine.tally import (
     ALONE_DRAIN,

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 from accelsim.machine import memories
-from accelsim.machine.memories import Come, MemoryState
+from accelsim.machine.memories import MemoryState
+from accelsim.machine.outcomes import Come
 from accelsim.spec.case import Case
 from accelsim.spec.read import read_memory, shipped
 

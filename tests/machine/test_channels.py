@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from accelsim.analytic.estimate import estimate
 from accelsim.machine.compiled_driver import CompiledMachine
 from accelsim.machine.dram import replay
-from accelsim.machine.memories import Come, MemoryState, Outcome, earliest
+from accelsim.machine.memories import MemoryState, earliest
+from accelsim.machine.outcomes import Come, Outcome
 from accelsim.machine.simpy_driver import Machine
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access
