@@ -127,6 +127,13 @@ def _check_size(case: Case, guess: Estimate, most: int) -> None:
     if size > most:
         raise LimitExceeded(f"{case.operator.name}: {guess.steps:,} tile steps and {guess.transfers:,} transfers exceed the "
                             f"limit of {most:,}; raise it (--most-steps {size}) or map larger tiles")
+    if any(memory.banked is not None for level in case.chip.levels for memory in level.memories):
+        from accelsim.plan.banking import MOST_AT_ONCE, most_at_once
+        touched = most_at_once(case)
+        if touched > MOST_AT_ONCE:
+            raise LimitExceeded(f"{case.operator.name}: between two loads the array touches up to {touched:,} elements of a "
+                                f"tensor, and banks are simulated for {MOST_AT_ONCE:,}; map smaller tiles, or leave "
+                                "`bank_width` out")
 
 
 def _report(asked: Asked, reports: list[OperatorReport | Failed], options: Options) -> RunReport:

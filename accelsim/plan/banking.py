@@ -30,6 +30,8 @@ Ints = NDArray[np.int64]
 Make = Callable[[], Ints]
 MOST_KEPT = 1 << 24
 """Accesses that are kept for blocks to come which make the same."""
+MOST_AT_ONCE = 1 << 25
+"""Elements of a block that can be looked at: some 2 GB."""
 NOTHING: Ints = np.zeros((0, 2), dtype=np.int64)
 
 
@@ -68,6 +70,20 @@ def fed(case: Case) -> list[tuple[int, Memory]]:
         if memory is not None and memory.banked is not None and (entry, memory) not in found:
             found.append((entry, memory))
     return found
+
+
+def most_at_once(case: Case) -> int:
+    """Elements that a block may touch of a tensor in a banked memory, each iteration and PE counted; 0 where there is none."""
+    nest, most = case.nest, 0
+    iterations = prod(loop.bound for loop in nest.loops if loop.axis is None and loop.entry >= case.deepest_feeding)
+    for tensor in case.operator.tensors:
+        entry = case.feeding(tensor.name)
+        memory = case.memory(entry, tensor)
+        if memory is not None and memory.banked is not None:
+            own = {line for dim in tensor.dims for line in nest.line_of(dim)}
+            most = max(most, iterations * prod(loop.bound for loop in nest.loops if loop.axis is not None and loop.entry >= entry
+                                               and loop.line in own))
+    return most
 
 
 def _feed(case: Case, tensor: Tensor) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from accelsim import Options, run
 from accelsim.errors import DoesNotFit, SpecError
 from accelsim.machine.network import build_network
 from accelsim.machine.simulate import simulate
@@ -153,3 +154,13 @@ def test_a_layout_that_does_not_fit(tmp_path: Path) -> None:
     assert case.slot_bytes(1, case.operator.tensor("B")) == 16 * 5 * 16, "a word more for each row"
     with pytest.raises(DoesNotFit, match=r"SRAM: the tiles need .*A 13.0 KiB \(2 x 6.50 KiB\)"):
         from_files(path, "gemm:m=32,n=16,k=16", MAPPING.replace("A: column", 'A: "padded:100"'))
+
+
+def test_blocks_that_touch_too_much_are_refused_before_they_start(tmp_path: Path) -> None:
+    """512 x 512 x 512 operations of one MAC in a block: 2^27 elements of A."""
+    path = written(tmp_path, ("64 KiB", "16 MiB"), ("pes: {x: 4}", "pes: {}"))
+    mapping = tmp_path / "mapping.yaml"
+    mapping.write_text('levels:\n  - {level: SRAM, loops: [{m: "*"}, {n: "*"}, {k: "*"}]}\n', encoding="utf-8")
+    (failed,) = run(path, "gemm:m=512,n=512,k=512", Options(mapping=str(mapping))).report.failed
+    assert failed.exit_code == 4
+    assert "touches up to 134,217,728 elements of a tensor, and banks are simulated for 33,554,432" in failed.reason
