@@ -2,6 +2,8 @@
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +17,8 @@ from accelsim.plan.schedule import Schedule
 from accelsim.spec.case import Case
 from accelsim.spec.read import read, read_chip, read_workload
 from accelsim.stalls import StallCause
+
+from .test_readme import ENVIRONMENT, SCRIPT, commands
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -42,6 +46,23 @@ def test_a_generated_page_is_current(name: str, write: object) -> None:
 def test_each_definition_is_its_own() -> None:
     for sentences in ([cause.sentence for cause in StallCause], [metric.definition for metric in METRICS]):
         assert len(set(sentences)) == len(sentences)
+
+
+COMMANDS = [(page.name, command) for page in PAGES if page.name not in ("index.md", "install.md")
+            for block in re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+            for command in commands(block)]
+
+
+def test_there_are_commands_on_the_pages() -> None:
+    assert {name for name, _ in COMMANDS} >= {"formats.md", "memories.md", "networks.md", "sram.md"}
+
+
+@pytest.mark.parametrize(("page", "command"), COMMANDS, ids=[" ".join(command) for _, command in COMMANDS])
+def test_a_command_of_the_pages_works(page: str, command: list[str], tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT, *command], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True,
+                          check=False, timeout=300)
+    assert done.returncode == 0, f"{page}: {done.stderr}"
+    assert done.stdout
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
