@@ -198,13 +198,15 @@ class Banks:
         return self._clocks[array].reached(cycle, own)
 
     def over(self, array: int, cycle: int, hold: int) -> None:
-        """A block is over: record how its cycles were spent, those in which it stood still last."""
+        """A block is over: record how its cycles were spent, those in which it stood still before its last busy one."""
         network, recorder = self._network, self._recorder
         clock, start = self._clocks[array], self._begun[array]
         lane = network.array_lanes[array].name
-        busy = start + hold
-        recorder.row(array, start * TICKS, busy * TICKS, BUSY_STATE, network.output)
-        recorder.row(array, busy * TICKS, cycle * TICKS, stall_state(StallCause.BANK_CONFLICT, Phase.STEADY), network.output)
+        stood = cycle - start - hold
+        last = (cycle - 1 if stood else cycle) * TICKS
+        recorder.row(array, start * TICKS, last - stood * TICKS, BUSY_STATE, network.output)
+        recorder.row(array, last - stood * TICKS, last, stall_state(StallCause.BANK_CONFLICT, Phase.STEADY), network.output)
+        recorder.row(array, last, cycle * TICKS, BUSY_STATE, network.output)
         told = 0
         for lost in clock.lost():
             where = clock.access.memories[lost.memory].name
@@ -212,7 +214,7 @@ class Banks:
                 if cycles:
                     recorder.blame(StallCause.BANK_CONFLICT, where, whose, lane, cycles)
                 told += cycles
-        if told != cycle - busy:
+        if told != stood:
             raise SimulatorBug(f"array {lane} ended a block of {hold:,} cycles at {cycle:,}, begun at {start:,}, but stood still "
                                f"for {told:,}")
 
