@@ -114,7 +114,8 @@ class Board:
 
     def read(self) -> NDArray[np.int64]:
         """Steps done, for each task."""
-        return np.fromfile(self.path, dtype=np.int64, count=self.tasks)
+        # by Python alone: an interruption inside numpy's own reading of a file would come out as an error of its own
+        return np.frombuffer(self.path.read_bytes(), dtype=np.int64, count=self.tasks)
 
     def writer(self, task: int) -> Callable[[int], None]:
         """What a worker calls with the number of steps of its task that are done."""

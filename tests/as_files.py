@@ -132,11 +132,26 @@ def memory_entry(memory: Memory, rate_text: RateText) -> dict[str, Any]:
             "granularity": size_text(memory.granularity_bytes),
             "ports": None if memory.dram else ports,
             "buffers": buffers.get("", buffers),
-            "banks": memory.banks,
+            "banks": memory.banks if memory.banked is None else memory.banked.count,
+            **banks_entry(memory),
             "accumulate": memory.accumulate,
+            "follows": names(memory.follows) if memory.follows else None,
             "serves": names(memory.tensors),
         }
     )
+
+
+def banks_entry(memory: Memory) -> dict[str, Any]:
+    """What is said of banks that are simulated. They take a size; one that does not matter is given where there is none."""
+    banks = memory.banked
+    if banks is None:
+        return {}
+    return {
+        **({"capacity": "1 PiB"} if memory.capacity_bytes is None else {}),
+        "bank_width": size_text(banks.width_bytes),
+        "bank_ports": str(banks.ports),
+        "interleave": "bank" if memory.banks is not None else size_text(banks.grain_words * banks.width_bytes),
+    }
 
 
 def array_entry(array: Array, rate_text: RateText) -> dict[str, Any]:

@@ -12,11 +12,13 @@ from hypothesis import HealthCheck, given, settings
 
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Chip
-from accelsim.spec.read import read_chip, read_workload, shipped
+from accelsim.spec.mapping import Mapping
+from accelsim.spec.read import read, read_chip, read_workload, shipped
 
 from .as_files import as_files, chip_text, own_operator, text_of
 from .cli.command import accelsim
 from .helpers import brief, chip, custom, entry, from_files, gemm, level, link, make, run
+from .machine.test_banks import streamed
 from .properties.strategies import cases, wide_cases
 
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
@@ -72,6 +74,20 @@ def test_shipped_chips_read_back(name: str, tmp_path: Path) -> None:
     on = read_chip(name)
     write({"chip.yaml": chip_text(on)}, tmp_path)
     assert as_it_runs(read_chip(str(tmp_path / "chip.yaml"))) == as_it_runs(on)
+
+
+@pytest.mark.parametrize("lie", ["row", "column"])
+def test_banks_and_layouts_read_back(lie: str, tmp_path: Path) -> None:
+    case = streamed(lie, 4)
+    write(as_files(case), tmp_path)
+    files = [str(tmp_path / f"{name}.yaml") for name in ("chip", "workload", "mapping")]
+    back = read(*files, choose=fail).cases[0]
+    assert isinstance(back, Case)
+    assert run(back).cycles == run(case).cycles
+
+
+def fail(*_: object) -> Mapping:
+    raise AssertionError("the mapping file has it")
 
 
 @pytest.mark.parametrize("name", shipped("workloads"))

@@ -147,13 +147,14 @@ def test_the_first_failure_in_order_is_raised_whoever_fails_first(monkeypatch: p
     assert not multiprocessing.active_children()
 
 
-ENDLESS = ("run", "--no-fast-forward", "toy", "endless.yaml", "-o", "chip.levels.SRAM.capacity=64 B", "--jobs", "2")
+ENDLESS = ("run", "--no-fast-forward", "--most-steps", "10000000000", "toy", "endless.yaml", "-o",
+           "chip.levels.SRAM.capacity=64 B", "--jobs", "2")
 
 
 def start() -> "subprocess.Popen[str]":
     """Two operators that take minutes, in a session of their own; returns once it has begun to start workers."""
     Path("endless.yaml").write_text("name: endless\noperators:\n" + "".join(
-        f"  - {{name: {name}, operator: gemm, dims: {{m: 96, n: 96, k: {k}}}}}\n" for name, k in (("one", 96), ("two", 97))),
+        f"  - {{name: {name}, operator: gemm, dims: {{m: 384, n: 384, k: {k}}}}}\n" for name, k in (("one", 384), ("two", 385))),
         encoding="utf-8")
     started = subprocess.Popen([sys.executable, "-c", SCRIPT, *ENDLESS], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True, env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(Path.cwd())},

@@ -24,6 +24,18 @@ def with_banks(case: Case, banks: Sequence[Banks], layouts: Mapping[str, Layout]
             number += 1
         made.append(replace(level, memories=tuple(memories)))
     chip = replace(case.chip, levels=tuple(made))
-    levels = tuple(replace(one, layouts=tuple((layouts or {}).items())) for one in case.mapping.levels)
-    found = replace(case, chip=chip, mapping=replace(case.mapping, levels=levels))
+    found = replace(case, chip=chip)
+    given = list((layouts or {}).items())
+    levels = tuple(replace(one, layouts=tuple((name, how) for name, how in given if holds(found, one.level, name)))
+                   for one in case.mapping.levels)
+    found = replace(found, mapping=replace(case.mapping, levels=levels))
     return None if not fed(found) or _bank_problems(found) or _capacity_problems(found) else found
+
+
+def holds(case: Case, name: str, tensor: str) -> bool:
+    """Whether a tensor lies over banks at a level."""
+    entry = case.chip.names.index(name)
+    if tensor not in case.paths or entry not in case.paths[tensor]:
+        return False
+    memory = case.memory(entry, case.operator.tensor(tensor))
+    return memory is not None and memory.banked is not None

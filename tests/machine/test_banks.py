@@ -132,7 +132,7 @@ def streamed(lie: str, count: int, rate: Fraction | None = None, tiles: int = 1)
     else:
         case = make(chip([level("DRAM", rate), within], pes), gemm(8 * tiles, 1, 8), entry("DRAM", f"m{tiles}"),
                     entry("SRAM", "", "A B C", {"A": 2, "B": 1, "C": 2}), step)
-    free, own = Banks(1, 4, Ports(both=1 << 20)), Banks(count, 4, Ports(both=1))
+    free, own = Banks(1, 4, Ports(both=64)), Banks(count, 4, Ports(both=1))
     made = with_banks(case, [own, free] if rate is None else [free, own, free], {"A": parse_layout(lie)})
     assert made is not None
     return made
