@@ -1,7 +1,7 @@
 """Where the words of a scratchpad lie: the same product with its input by rows and by columns, over few banks and many.
 
-Gemmini's array takes a row of sixteen inputs in a cycle, one word of 16 B where they lie by rows, and loads the next weights under
-it. With a bandwidth alone none of that matters; with banks that are simulated, whoever comes second to a bank waits.
+Gemmini's array takes a row of sixteen inputs in a cycle, one word of 16 B where they lie by rows, and loads the next weights
+under it. With a bandwidth alone none of that matters; with banks that are simulated, whoever comes second to a bank waits.
 """
 
 from accelsim import Options, run
