@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.errors import SimulatorBug
-from accelsim.plan.edges import Lanes, Tile, lanes
+from accelsim.plan.edges import Lanes, Tile, lanes, new_lanes, turns
 from accelsim.plan.passes import reduction_lines
 from accelsim.plan.placing import Placing
 from accelsim.plan.units import Unit
@@ -44,7 +44,6 @@ class Held:
 
     tensor: Tensor
     entry: int
-    memory: int
     banks: Banks
     bank: int
     first_word: int
@@ -100,17 +99,16 @@ class BankAccess:
         self.memories = [memory for _, memory in fed(case)]
         self.held: dict[tuple[int, str], Held] = {}
         first = 0
-        for number, (entry, memory) in enumerate(fed(case)):
+        for entry, memory in fed(case):
             assert memory.banked is not None, "fed() finds banked ones"
-            self._place(number, entry, memory, memory.banked, first)
+            self._place(entry, memory, memory.banked, first)
             first += memory.banked.count
-        self.banks = first
         self._made: dict[object, Ints] = {}
         self._tiles: dict[tuple[int, str], Tile] = {}
         self._loaded: dict[str, list[int]] = {}
         self._kept = 0
 
-    def _place(self, number: int, entry: int, memory: Memory, banks: Banks, bank: int) -> None:
+    def _place(self, entry: int, memory: Memory, banks: Banks, bank: int) -> None:
         """The slots of a memory's tensors, one behind the other."""
         case, word = self._case, 0
         for tensor in case.operator.tensors:
@@ -121,7 +119,7 @@ class BankAccess:
             words = -(-case.slot_bytes(entry, tensor) // banks.width_bytes)
             stationary = case.feeding(tensor.name) == case.array_entry
             own = lanes(case, entry, tensor, stationary=stationary) if _feed(case, tensor) == entry else None
-            self.held[entry, tensor.name] = Held(tensor, entry, number, banks, bank, word, words, slots, bits, home,
+            self.held[entry, tensor.name] = Held(tensor, entry, banks, bank, word, words, slots, bits, home,
                                                  memory.accumulate, own)
             word += slots * words
 
@@ -207,34 +205,18 @@ class BankAccess:
 
     def _row_by_row(self, held: Held, own: Lanes, tile: Tile, positions: tuple[list[int], list[int] | None], seq: int,
                     ticks: int, piece: tuple[int, int], *, write: bool) -> Ints:
-        position, had = positions
-        places = tile.places(np.array([position], dtype=np.int64), own)[0]
-        keys = own.array * tile.elements + places
-        moves = places >= 0
-        if had is not None:
-            before = tile.places(np.array([had], dtype=np.int64), own)[0]
-            moves &= ~np.isin(keys, (own.array * tile.elements + before)[before >= 0])
-        lanes = np.flatnonzero(moves)
-        lanes = lanes[np.argsort(own.order[lanes], kind="stable")]
-        lanes = lanes[np.sort(np.unique(keys[lanes], return_index=True)[1])]
-        turns, every = self._turns(own, lanes)
-        first, last = every * piece[0] // piece[1], every * (piece[0] + 1) // piece[1]
-        some = (turns >= first) & (turns < last)
-        cycles = (turns[some] - first) * max(ticks, TICKS) // (max(1, last - first) * TICKS)
-        words, which = self._words(held, tile, places[lanes[some]])
-        return _merged(cycles[which], words, held, seq, write=write)
-
-    def _turns(self, own: Lanes, lanes: Ints) -> tuple[Ints, int]:
-        """Which word of its array each comes as, and of how many: in a systolic array as rows are shifted in, else one by one."""
         array = self._case.chip.array
-        if array.model is ArrayModel.SYSTOLIC:
+        new, places = new_lanes(tile, own, *positions)
+        turn = turns(self._case, own, new)
+        every = int(turn.max(initial=0)) + 1
+        if array.model is ArrayModel.SYSTOLIC:  # all rows are shifted, as often as there are words for a PE
             each = prod(count for _, count in array.pes)
-            return own.order[lanes], (int(own.order.max(initial=0)) // each + 1) * each
-        turns: Ints = np.zeros_like(lanes)
-        for number in np.unique(own.array[lanes]):
-            these = own.array[lanes] == number
-            turns[these] = np.arange(np.count_nonzero(these))
-        return turns, int(turns.max(initial=0)) + 1
+            every = (int(own.order.max(initial=0)) // each + 1) * each
+        first, last = every * piece[0] // piece[1], every * (piece[0] + 1) // piece[1]
+        some = (turn >= first) & (turn < last)
+        cycles = (turn[some] - first) * max(ticks, TICKS) // (max(1, last - first) * TICKS)
+        words, which = self._words(held, tile, places[some])
+        return _merged(cycles[which], words, held, seq, write=write)
 
     # -- what moves in pieces -----------------------------------------------------------------------------------
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.plan.edges import Lanes, Tile, lanes
-from accelsim.plan.passes import Load, Pass, moved_in, moved_out, reduction_lines
+from accelsim.plan.edges import Lanes, Tile, lanes, new_lanes, turns
+from accelsim.plan.passes import Pass, moved_in, moved_out, reduction_lines
 from accelsim.spec.case import Case
-from accelsim.spec.chip import ArrayModel, Memory
+from accelsim.spec.chip import Memory
 from accelsim.spec.operator import Role, Tensor
 from accelsim.spec.sram import Edge
 
@@ -61,41 +61,10 @@ class Asker:
                                     (one.drains, moved_out(self.case, self.tensor), True)):
             for move in moves:
                 if move.tensor is self.tensor:
-                    lanes = self._new(move)
-                    order = self._turns(lanes)
+                    new, places = new_lanes(self.tile, self.lanes, move.position, move.held)
+                    order = turns(self.case, self.lanes, new)
                     after = np.zeros_like(order) if words is None else order * words.denominator // words.numerator
-                    yield Demand((move.start + after)[None, :], self._places(move.position)[None, lanes], write)
-
-    def _places(self, position: Sequence[int]) -> Ints:
-        found: Ints = self.tile.places(np.array([position], dtype=np.int64), self.lanes)[0]
-        return found
-
-    def _new(self, move: Load) -> Ints:
-        """The lanes whose words move, in their order: of PEs of an array that need the same word the first, and none whose word
-        its array holds from the tile before.
-        """
-        own = self.lanes
-        places = self._places(move.position)
-        keys = own.array * self.tile.elements + places
-        moves = places >= 0
-        if move.held is not None:
-            held = self._places(move.held)
-            moves &= ~np.isin(keys, (own.array * self.tile.elements + held)[held >= 0])
-        found = np.flatnonzero(moves)
-        found = found[np.argsort(own.order[found], kind="stable")]
-        first: Ints = np.sort(np.unique(keys[found], return_index=True)[1])
-        return found[first]
-
-    def _turns(self, lanes: Ints) -> Ints:
-        """Which word of its array each comes as: in a systolic array as its row is shifted in, else one after the other."""
-        own = self.lanes
-        if self.case.chip.array.model is ArrayModel.SYSTOLIC:
-            return own.order[lanes]
-        turns: Ints = np.zeros_like(lanes)
-        for number in np.unique(own.array[lanes]):
-            these = own.array[lanes] == number
-            turns[these] = np.arange(np.count_nonzero(these))
-        return turns
+                    yield Demand((move.start + after)[None, :], places[None, :], write)
 
     def _streams(self, group: Sequence[Pass]) -> Iterator[Demand]:
         """An iteration after the other; results as much later as the array takes for them."""

@@ -148,3 +148,30 @@ class Tile:
     def same(self, other: Tile) -> bool:
         """Whether another tile has the same elements."""
         return all(np.array_equal(own, its) for own, its in zip(self.indices, other.indices, strict=True))
+
+
+def new_lanes(tile: Tile, own: Lanes, position: Sequence[int], held: Sequence[int] | None) -> tuple[Ints, Ints]:
+    """(lanes, their places in the tile) of the words that move into or out of registers at a position, in the lanes' order: of PEs
+    of an array that need the same word the first, and none whose word its array holds from another position (None: none).
+    """
+    places = tile.places(np.array([position], dtype=np.int64), own)[0]
+    keys = own.array * tile.elements + places
+    moves = places >= 0
+    if held is not None:
+        before = tile.places(np.array([held], dtype=np.int64), own)[0]
+        moves &= ~np.isin(keys, (own.array * tile.elements + before)[before >= 0])
+    found = np.flatnonzero(moves)
+    found = found[np.argsort(own.order[found], kind="stable")]
+    found = found[np.sort(np.unique(keys[found], return_index=True)[1])]
+    return found, places[found]
+
+
+def turns(case: Case, own: Lanes, moved: Ints) -> Ints:
+    """Which word of its array each of some lanes comes as: in a systolic array as its row is shifted in, else one by one."""
+    if case.chip.array.model is ArrayModel.SYSTOLIC:
+        return own.order[moved]
+    found: Ints = np.zeros_like(moved)
+    for number in np.unique(own.array[moved]):
+        these = own.array[moved] == number
+        found[these] = np.arange(np.count_nonzero(these))
+    return found
