@@ -47,6 +47,7 @@ from accelsim.kernels.bank_layout import (
     X_CODE,
     X_CYCLE,
 )
+from accelsim.kernels.bank_ports import cycles_of, reads_of
 from accelsim.kernels.jit import INT, READ_1, WRITE_1, flat, kernel, part, small_part
 
 Ints = NDArray[np.int64]
@@ -56,22 +57,6 @@ Ints = NDArray[np.int64]
 def bank_at(s: Ints, code: int) -> int:
     """Where the bank of an access stands."""
     return int(s[B_BANK] + (code >> 1) * BANK_WIDTH)
-
-
-@small_part
-def cycles_of(s: Ints, k: int, reads: int, writes: int) -> int:
-    """Cycles in which a bank serves so many reads and writes, if nobody else asks.
-
-    In T cycles there are T ports for each of its own kind and T for each that serves either: enough where reads, writes, and both
-    together fit those that may serve them.
-    """
-    own_reads, own_writes, both = s[k + K_READS], s[k + K_WRITES], s[k + K_BOTH]
-    cycles = -(-(reads + writes) // (own_reads + own_writes + both))
-    if reads > 0:
-        cycles = max(cycles, -(-reads // (own_reads + both)))
-    if writes > 0:
-        cycles = max(cycles, -(-writes // (own_writes + both)))
-    return int(cycles)
 
 
 @small_part
@@ -86,11 +71,7 @@ def share_out(s: Ints, k: int, reads: int, writes: int) -> int:
     own_reads, own_writes = min(reads, s[k + K_FREE_READS]), min(writes, s[k + K_FREE_WRITES])
     reads, writes = reads - own_reads, writes - own_writes
     taken = min(s[k + K_FREE_BOTH], reads + writes)
-    least, chosen = NEVER, 0
-    for of_reads in range(min(taken, reads), max(0, taken - writes) - 1, -1):
-        left = cycles_of(s, k, reads - of_reads, writes - (taken - of_reads))
-        if least == NEVER or left < least:
-            least, chosen = left, of_reads
+    chosen = reads_of(taken, reads, writes, s[k + K_READS], s[k + K_WRITES], s[k + K_BOTH])
     s[k + K_FREE_READS] -= own_reads
     s[k + K_FREE_WRITES] -= own_writes
     s[k + K_FREE_BOTH] -= taken
@@ -147,7 +128,8 @@ def array_asks(s: Ints, accesses: Ints) -> int:
             s[k + K_WANT_READS] = s[k + K_WANT_WRITES] = 0
         s[k + K_WANT_READS + (code & 1)] += 1
         if s[k + K_WANT_READS] + s[k + K_WANT_WRITES] > 1:
-            s[ALONE] = max(s[ALONE], cycles_of(s, k, s[k + K_WANT_READS], s[k + K_WANT_WRITES]))
+            s[ALONE] = max(s[ALONE], cycles_of(
+                s[k + K_WANT_READS], s[k + K_WANT_WRITES], s[k + K_READS], s[k + K_WRITES], s[k + K_BOTH]))
         s[s[B_PENDING] + s[PENDING]] = code
         s[PENDING] += 1
     return 0

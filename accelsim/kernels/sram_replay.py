@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from accelsim.kernels.bank_ports import cycles_of, reads_of, shared_out
 from accelsim.kernels.jit import INT, READ_1, WRITE_1, flat, kernel, part, small_part
 from accelsim.kernels.sram_layout import (
     A_BANK,
@@ -56,23 +57,6 @@ from accelsim.kernels.sram_layout import (
 Ints = NDArray[np.int64]
 
 
-@small_part
-def shared_out(count: int, ports: int) -> int:
-    """Cycles that so many accesses of a bank take over so many ports."""
-    return -(-count // ports) if ports > 0 else 0
-
-
-@small_part
-def cycles_of(s: Ints, reads: int, writes: int) -> int:
-    """Cycles that so many reads and writes of a bank take alone.
-
-    In T cycles there are T x READS ports for reads alone, T x WRITES for writes, T x BOTH for either: enough where reads beyond
-    the first and writes beyond the second fit the third, so where reads, writes, and both together fit what may serve them.
-    """
-    every = s[READS] + s[WRITES] + s[BOTH]
-    return max(shared_out(reads, s[READS] + s[BOTH]), shared_out(writes, s[WRITES] + s[BOTH]), shared_out(reads + writes, every))
-
-
 @part
 def begin(s: Ints, v: Ints, a: Ints, r: int) -> None:
     """A requester's next vector begins: its accesses are pending, and what it would take alone is worked out."""
@@ -91,7 +75,8 @@ def begin(s: Ints, v: Ints, a: Ints, r: int) -> None:
         s[k + K_WANT_READ + a[place + A_WRITE]] += 1
         shared = max(shared, shared_out(s[k + K_WANT_READ] + s[k + K_WANT_WRITE], every))
         if kinds:
-            alone = max(alone, cycles_of(s, s[k + K_WANT_READ], s[k + K_WANT_WRITE]))
+            alone = max(alone, cycles_of(
+                s[k + K_WANT_READ], s[k + K_WANT_WRITE], s[READS], s[WRITES], s[BOTH]))
         s[s[r + R_PLACE] + i - vector] = place
     s[r + R_PENDING] = end - vector
     s[r + R_ACCESSES] += end - vector
@@ -124,12 +109,8 @@ def allow(s: Ints, k: int) -> None:
     own_writes = min(writes, max(0, s[WRITES] - s[k + K_USED_WRITE]))
     reads, writes = reads - own_reads, writes - own_writes
     taken = min(both, reads + writes)
-    least = NEVER
-    for of_reads in range(min(taken, reads), max(0, taken - writes) - 1, -1):
-        left = cycles_of(s, reads - of_reads, writes - (taken - of_reads))
-        if least == NEVER or left < least:
-            least = left
-            s[k + K_MAY_READ], s[k + K_MAY_WRITE] = own_reads + of_reads, own_writes + taken - of_reads
+    of_reads = reads_of(taken, reads, writes, s[READS], s[WRITES], s[BOTH])
+    s[k + K_MAY_READ], s[k + K_MAY_WRITE] = own_reads + of_reads, own_writes + taken - of_reads
 
 
 @small_part

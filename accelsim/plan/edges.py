@@ -151,8 +151,8 @@ class Tile:
 
 
 def new_lanes(tile: Tile, own: Lanes, position: Sequence[int], held: Sequence[int] | None) -> tuple[Ints, Ints]:
-    """(lanes, their places in the tile) of the words that move into or out of registers at a position, in the lanes' order: of PEs
-    of an array that need the same word the first, and none whose word its array holds from another position (None: none).
+    """(lanes, their places in the tile) of the words that move into or out of registers at a position, in the lanes' order: of
+    PEs of an array that need the same word the first, and none whose word its array holds from another position (None: none).
     """
     places = tile.places(np.array([position], dtype=np.int64), own)[0]
     keys = own.array * tile.elements + places
