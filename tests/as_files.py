@@ -135,6 +135,7 @@ def memory_entry(memory: Memory, rate_text: RateText) -> dict[str, Any]:
             "banks": memory.banks if memory.banked is None else memory.banked.count,
             **banks_entry(memory),
             "accumulate": memory.accumulate,
+            "cache": None if memory.cache_bytes is None else size_text(memory.cache_bytes),
             "follows": names(memory.follows) if memory.follows else None,
             "serves": names(memory.tensors),
         }

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from accelsim.analytic.credits import credit_bounds
 from accelsim.analytic.frame import Instances
 from accelsim.analytic.lines import EVERY, below
-from accelsim.analytic.loads import resource_bounds
+from accelsim.analytic.loads import cold_bounds, resource_bounds
 from accelsim.analytic.path import Path, critical_path
 from accelsim.analytic.result import Bound, Estimate
 from accelsim.analytic.tables import Look, Tables
@@ -24,7 +24,7 @@ def estimate(case: Case) -> Estimate:
     moved = traffic(tables)
     path = critical_path(tables)
     launch = case.chip.launch_cycles
-    found = (_path_bound(path), *resource_bounds(tables, moved, path), *credit_bounds(tables, path))
+    found = (_path_bound(path), *resource_bounds(tables, moved, path), *credit_bounds(tables, path), *cold_bounds(case))
     bounds = tuple(replace(bound, cycles=launch + bound.cycles) for bound in found)
     largest = max(bounds, key=lambda bound: bound.cycles)
     return Estimate(

@@ -7,11 +7,13 @@ of the tensor an image only moves, so its size and its overlap with the one befo
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
 from accelsim.analytic.lines import Pairs, Steps, positions
+from accelsim.spec.operator import Axis
 
 
 class Run(NamedTuple):
@@ -97,6 +99,12 @@ def _place(pairs: Pairs, now: int, old: int, distance: int, offset: int, extent:
 def _sizes(now: int, old: int, distance: int, place: int, extent: int) -> tuple[int, int]:
     clipped = clip(now, place, extent)
     return clipped.bit_count(), (clipped & clip(old, place + distance, extent)).bit_count()
+
+
+def reached(axis: Axis, extents: Mapping[str, int]) -> int:
+    """Indices of an axis that the whole operator touches: padding and the gaps of strides are none."""
+    bits = image(tuple(sorted((coefficient, extents[dim]) for dim, coefficient in axis.form.terms)))
+    return clip(bits, axis.form.offset, axis.extent).bit_count()
 
 
 def clip(bits: int, place: int, extent: int) -> int:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from math import ceil
+from math import ceil, prod
 from typing import NamedTuple
 
 from accelsim.analytic.frame import FIRST_INSTANCE, instances
+from accelsim.analytic.images import reached
 from accelsim.analytic.moves import injective
 from accelsim.analytic.path import Path
 from accelsim.analytic.result import Bound
@@ -45,6 +46,22 @@ def resource_bounds(tables: Tables, moved: TrafficTable, path: Path) -> Iterator
     array = tables.case.chip.array.name
     yield Bound(f"{array} hold", "resource", path.work_cycles,
                 f"{array} computes for {path.work_cycles:,} cycles")
+
+
+def cold_bounds(case: Case) -> Iterator[Bound]:
+    """Per port of a memory before which there is a cache: whatever is read comes through it once."""
+    read: dict[str, Fraction] = {}
+    for tensor in case.operator.tensors:
+        home = case.paths[tensor.name][0]
+        memory = case.memory(home, tensor)
+        port = None if memory is None else memory.port(Access.FILL, tensor)
+        if memory is None or memory.cache_bytes is None or port is None or port.rate is None or tensor.role is Role.OUTPUT:
+            continue
+        elements = prod(reached(axis, case.operator.dims) for axis in tensor.axes)
+        name = port_name(case, home, tensor, Access.FILL)
+        read[name] = read.get(name, Fraction(0)) + Fraction(-(-elements * tensor.dtype.bits // 8)) / port.rate
+    for name, cycles in read.items():
+        yield Bound(name, "resource", ceil(cycles), f"what comes through {name} once takes {ceil(cycles):,} cycles")
 
 
 def _transfer_loads(tables: Tables, path: Path) -> Iterator[_Load]:

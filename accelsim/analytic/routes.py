@@ -107,6 +107,9 @@ def _memory(case: Case, entry: int, tensor: Tensor, access: Access, side: str) -
         least = -(-array.pe_count * dtype.bits // 8) if array.model is ArrayModel.SYSTOLIC else 0
         return Station(name, side, rate, 0, least_bytes=least)
     port = memory.port(access, tensor)
+    if memory.cache_bytes is not None:
+        # what the cache has passes at once; what it cannot have is a bound of its own (``loads.cold_bounds``)
+        return Station(name, side, None, 0)
     takes = _queued_cycles(memory.dram, port) if memory.dram is not None and access is Access.DRAIN and port is not None else 0
     return Station(name, side, port.rate if port else None, memory.latency_cycles, memory.granularity_bytes,
                    rounds=memory.dram is None, takes_cycles=takes)

@@ -142,6 +142,9 @@ def _explain_chip(name: str) -> None:
             size = "unlimited" if memory.capacity_bytes is None else format_bytes(memory.capacity_bytes)
             print(f"  {level.name:<8} {memory.name:<12} {size:>12}, latency {memory.latency_cycles} cycles"
                   + (f", {level.instances} instances" if level.instances > 1 else ""))
+            if memory.cache_bytes is not None:
+                print(f"             before it a cache of {format_bytes(memory.cache_bytes)}, in granules of "
+                      f"{format_bytes(memory.granularity_bytes)}")
             if memory.dram is not None:
                 how = "tile by tile" if memory.tiled else "row-major"
                 print(f"             channels of {memory.dram.name}, command by command, tensors {how}; latency at least, "

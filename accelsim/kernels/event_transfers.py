@@ -34,6 +34,7 @@ from accelsim.kernels.event_layout import (
     G_TENSOR,
     GROUP_WIDTH,
     H_BANKED,
+    H_CACHED,
     H_RESOURCE,
     HOP_WIDTH,
     JOINS,
@@ -169,13 +170,16 @@ def pass_freely(s: Ints, leg: int) -> int:
     while s[g + L_BOOKED] < s[g + L_HOPS]:
         hop = s[B_HOP] + s[s[B_LIST] + s[g + L_ROUTE] + s[g + L_BOOKED]] * HOP_WIDTH
         reaches = s[g + L_REACHES]
-        if s[hop + H_RESOURCE] >= 0:
+        spared = s[hop + H_CACHED] and s[s[B_TABLE] + s[g + L_TICKS] + s[g + L_BOOKED]] == 0
+        if s[hop + H_RESOURCE] >= 0 and not spared:
             if reaches == s[NOW]:
                 ask(s, leg)
             else:
                 at(s, reaches, LEG_ARRIVES, leg)
             return 0
         book(s, g, hop, reaches, reaches, reaches, NEVER)
+        if spared:
+            s[g + L_LATENCY], s[g + L_REACHES] = 0, reaches
         if s[hop + H_BANKED] >= 0:
             note_words(s, leg, hop, reaches)
     return 1

@@ -129,7 +129,7 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
     head[at.BANKED_ROOM] = s.lengths[at.B_BANKED] // noted
     s.of(at.B_HOP)[:] = [number for hop in hops for number in (
         hop.resource, hop.latency_cycles, CAUSES.index(hop.latency_cause), hop.setup_cycles, names.number(hop.name),
-        hop.memory, hop.banked, network.banked[hop.banked].entry if hop.banked >= 0 else at.NEVER)]
+        hop.memory, hop.banked, network.banked[hop.banked].entry if hop.banked >= 0 else at.NEVER, hop.cached)]
     s.table(at.B_RESOURCE, at.RESOURCE_WIDTH)[:] = [
         (0, 0, arrays + i, CAUSES.index(resource.cause)) for i, resource in enumerate(network.resources)] or 0
     s.table(at.B_CULPRIT, at.CULPRIT_WIDTH)[:, at.CULPRIT_KEY] = at.NEVER

@@ -38,6 +38,7 @@ class Hop:
     else each instance has its own. ``name`` is for reports. ``whole_bytes``: what passes whatever the load is (0: the
     load): a systolic array shifts all its rows in or out, ragged folds too. ``memory``: the simulated channels that are asked
     (-1: none); its resource is the first of their data buses. ``banked``: the simulated banks whose words it touches (-1: none).
+    ``cached``: what a cache before it has passes it by, in no time.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Hop:
     whole_bytes: int = 0
     memory: int = -1
     banked: int = -1
+    cached: bool = False
 
 
 Route = tuple[Hop, ...]
@@ -242,7 +244,8 @@ class _Wiring:
                        StallCause.DRAM_LATENCY, 1, shared=shared, memory=number)
         banked = self._banks(entry, unit, memory) if (entry, memory) in self.fed else -1
         return Hop(f"{memory.name}.{port.name}", self._memory_resource(entry, unit, memory, port), memory.latency_cycles,
-                   _LATENCY[memory.kind], memory.granularity_bytes, shared=shared, banked=banked)
+                   _LATENCY[memory.kind], memory.granularity_bytes, shared=shared, banked=banked,
+                   cached=memory.cache_bytes is not None)
 
     def _banks(self, entry: int, unit: int, memory: Memory) -> int:
         """The number of a memory's banks at a unit, made at first mention; -1 where no array of it has work."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from accelsim.machine.network import Hop, Network, Route, Station
 from accelsim.machine.state import service_ticks
-from accelsim.plan.moves import Load
-from accelsim.plan.schedule import Work
+from accelsim.plan.moves import CachedLoad, Load
+from accelsim.plan.schedule import Schedule, Work
 from accelsim.timeline import LaneKind, Recorder, Traffic
 
 WAYS = ALONE_FILL, TRUNK_FILL, LEG_FILL, ALONE_DRAIN, TRUNK_DRAIN, LEG_DRAIN = range(6)
@@ -22,6 +22,8 @@ def routes(spec: Station) -> tuple[Route, ...]:
 
 def size_of(hop: Hop, load: Load) -> int:
     """Bytes of a load that pass a hop."""
+    if hop.cached and isinstance(load, CachedLoad):
+        return load.beyond_bytes
     size = load.outer_bytes(hop.granularity_bytes) if hop.shared else load.inner_bytes(hop.granularity_bytes)
     return max(size, hop.whole_bytes)
 
@@ -38,10 +40,12 @@ def pieces(hops: Route, load: Load) -> list[list[int]]:
 
     Where nothing on the way takes time there is nobody to let between, and no service for the next piece to wait for.
     """
-    timed = any(hop.resource >= 0 for hop in hops)
+    whole = [size_of(hop, load) for hop in hops]
+    timed = any(hop.resource >= 0 and (size or not hop.cached) for hop, size in zip(hops, whole, strict=True))
     chunk = min((hop.chunk_bytes for hop in hops if hop.chunk_bytes), default=0) if timed else 0
     count = -(-load.payload_bytes // chunk) if chunk and load.payload_bytes > chunk else 1
-    whole = [size_of(hop, load) for hop in hops]
+    # of what passes a cache by each piece has something: it may be all that the next one waits for
+    count = min([count, *(size for hop, size in zip(hops, whole, strict=True) if hop.cached and size)])
     return [[size * (i + 1) // count - size * i // count for size in whole] for i in range(count)]
 
 
@@ -59,7 +63,7 @@ def tally(recorder: Recorder, network: Network, number: int, loads: Sequence[Loa
                 if hop.kind is LaneKind.LINK:
                     moved = (load.all_outer_bytes if hop.shared else load.all_inner_bytes)(hop.granularity_bytes)
                     recorder.link_bytes[hop.name] = recorder.link_bytes.get(hop.name, 0) + moved * times
-                elif hop.granularity_bytes > 1:
+                elif hop.granularity_bytes > 1 and not hop.cached:
                     count = load.outer_bytes if hop.shared else load.all_inner_bytes
                     waste = count(hop.granularity_bytes) - count(1)
                     level = network.stations[spec.parent].level if hop.shared else spec.level
@@ -80,6 +84,13 @@ def tally_array(recorder: Recorder, network: Network, number: int, works: Sequen
                 traffic = _traffic(recorder, network, spec.level, spec)
                 traffic.array_read_bytes += reads * count
                 traffic.array_write_bytes += writes * count
+
+
+def tally_caches(recorder: Recorder, schedule: Schedule) -> None:
+    """Add what the caches before homes did, tensor by tensor."""
+    for name, counts in schedule.cached().items():
+        for what, size in vars(counts).items():
+            recorder.count(f"cache_{what}_bytes {name}", size)
 
 
 def _payload(own: Traffic, way: int, load: Load, times: int, *, output: bool) -> None:

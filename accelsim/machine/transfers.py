@@ -176,7 +176,8 @@ class Transfers:
         while place < count:
             hop = hops[place]
             reaches = leg.reaches
-            if hop.resource >= 0:
+            spared = hop.cached and not leg.ticks[place]
+            if hop.resource >= 0 and not spared:
                 if reaches == self._machine.now:
                     self._arrive(leg)
                 else:
@@ -189,8 +190,8 @@ class Transfers:
             if hop.banked >= 0:
                 self._touch(leg, hop, reaches)
             leg.through = through
-            leg.latency = hop.latency_cycles
-            leg.reaches = reaches + hop.latency_cycles
+            leg.latency = 0 if spared else hop.latency_cycles
+            leg.reaches = reaches + leg.latency
             place += 1
         done, leg.done = leg.done, _over
         done(leg)

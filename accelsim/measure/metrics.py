@@ -52,6 +52,9 @@ METRICS: tuple[Metric, ...] = (
            "granularity."),
     Metric("dram", "1", RUN, "Bursts of memories whose channels are simulated, how many hit an open row, a closed bank or "
            "another row, and the refreshes and turnarounds between them.", "row hits + misses + conflicts = bursts"),
+    Metric("cache", "B", RUN, "Of each tensor behind a cache: bytes that were read and there (hit) or not (missed), bytes "
+           "written into it, and of those the bytes written back to the memory in the run or left dirty at its end.",
+           "back + dirty <= written"),
     Metric("lanes", "cycles", RUN, "Busy, stalled and idle cycles of each row of the timeline; ports and links are busy or idle "
            "(in sixteenths of a cycle).", "busy + stall + idle = cycles for each lane"),
     Metric("links", "B", RUN, "Bytes that crossed a link, after rounding to its granularity, and its share of busy cycles."),

@@ -19,6 +19,9 @@ from accelsim.timeline import LaneKind, Skipped, Timeline, Traffic
 BUSY_ENOUGH = 0.8
 
 
+CACHE_COUNTS = ("hit", "missed", "written", "back", "dirty")
+
+
 @dataclass(frozen=True)
 class OperatorReport:
     """Measured numbers of one operator: see `metrics` for what each means."""
@@ -50,6 +53,12 @@ class OperatorReport:
         """Share of the array lanes' cycles with a step running."""
         arrays = [lane for lane in self.lanes.values() if lane.kind is LaneKind.ARRAY]
         return sum(lane.busy_cycles for lane in arrays) / max(1, len(arrays) * self.cycles)
+
+    @property
+    def cache(self) -> dict[str, dict[str, int]]:
+        """What a cache before their home did for tensors, in bytes: hit, missed, written, back to memory, dirty at the end."""
+        return {tensor.name: {what: self.counts[f"cache_{what}_bytes {tensor.name}"] for what in CACHE_COUNTS}
+                for tensor in self.case.operator.tensors if f"cache_hit_bytes {tensor.name}" in self.counts}
 
     def link_busy(self, link: str) -> float:
         """Share of the run in which a link was busy, the mean over its instances; 0 where nothing takes time there."""

@@ -44,6 +44,7 @@ def operator_json(one: OperatorReport) -> Json:
         "lanes": {name: {"kind": lane.kind.value, "busy_cycles": lane.busy_cycles, "stall_cycles": lane.stall_cycles,
                          "idle_cycles": lane.idle_cycles} for name, lane in one.lanes.items()},
         "dram": {name: one.counts.get(f"dram_{name}", 0) for name in DRAM_COUNTS},
+        "cache": {tensor: {f"{what}_bytes": size for what, size in own.items()} for tensor, own in one.cache.items()},
         "banks": {name: one.counts.get(f"bank_{name}", 0) for name in BANK_COUNTS},
         "links": {name: {"bytes": size, "busy_share": one.link_busy(name)} for name, size in one.links.items()},
         "bound_by": one.bound_by, "advice": [{"text": advice.text, "cycles": advice.cycles} for advice in one.advice],

@@ -34,7 +34,7 @@ def operator_summary(one: OperatorReport, report: RunReport) -> str:
     lines.append(f"bound by       {one.bound_by}{_busy_note(one)}")
     lines += ["", *stall_lines(one.stalls, one.cycles * len(arrays), one.busy, sum(lane.idle_cycles for lane in arrays),
                                one.fill_drain)]
-    lines += ["", *traffic_lines(one.case, one.levels), *link_lines(one), *bank_lines(one), *dram_lines(one)]
+    lines += ["", *traffic_lines(one.case, one.levels), *link_lines(one), *cache_lines(one), *bank_lines(one), *dram_lines(one)]
     lines += ["", "advice"]
     lines += [line for advice in one.advice for line in advice_lines(advice.cycles, advice.text)] or [
         "  nothing to gain: the array is always busy"]
@@ -95,6 +95,17 @@ def link_lines(one: OperatorReport) -> list[str]:
     """What crossed each link, and how much of the run it was busy."""
     return [f"{'links' if i == 0 else '':<14} {name:<12} {human_bytes(size):>11}, busy {one.link_busy(name):.1%}"
             for i, (name, size) in enumerate(one.links.items())]
+
+
+def cache_lines(one: OperatorReport) -> list[str]:
+    """What a cache had of each tensor; nothing without any."""
+    lines: list[str] = []
+    for name, own in one.cache.items():
+        read, written = own["hit"] + own["missed"], own["written"]
+        told = [f"{human_bytes(read)} read, {own['hit'] / read:.1%} hits"] if read else []
+        told += [f"{human_bytes(written)} written, {human_bytes(own['back'])} of it on to memory"] if written else []
+        lines.append(f"{'' if lines else 'cache':<14} {name:<12} {', '.join(told)}")
+    return lines
 
 
 def bank_lines(one: OperatorReport) -> list[str]:

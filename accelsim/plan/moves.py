@@ -106,6 +106,42 @@ class SingleLoad(Load):
     inner_bytes = all_inner_bytes = outer_bytes
 
 
+class CachedLoad(Load):
+    """A load through a cache: ``beyond_bytes`` of it pass the memory's port, with what is written back for it."""
+
+    __slots__ = ("beyond_bytes", "of")
+
+    def __init__(self, of: Load, beyond_bytes: int) -> None:
+        self.of = of
+        self.beyond_bytes = beyond_bytes
+
+    @property
+    def elements(self) -> int:
+        """Elements entering or leaving all instances."""
+        return self.of.elements
+
+    @property
+    def payload_bytes(self) -> int:
+        """Bytes entering or leaving all instances, before granularity."""
+        return self.of.payload_bytes
+
+    def outer_bytes(self, granularity_bytes: int) -> int:
+        """Bytes through a port that all instances share, behind the cache."""
+        return self.of.outer_bytes(granularity_bytes)
+
+    def all_outer_bytes(self, granularity_bytes: int) -> int:
+        """Bytes through what instances share, summed over lockstep parents."""
+        return self.of.all_outer_bytes(granularity_bytes)
+
+    def inner_bytes(self, granularity_bytes: int) -> int:
+        """Bytes through the instances' own ports, which work side by side: those of the fullest."""
+        return self.of.inner_bytes(granularity_bytes)
+
+    def all_inner_bytes(self, granularity_bytes: int) -> int:
+        """Bytes through the instances' own ports, summed."""
+        return self.of.all_inner_bytes(granularity_bytes)
+
+
 def union_elements(sets: list[tuple[Tile, Tile | None]]) -> int:
     """Elements in any of the sets ``tile without held``, each a product of axes.
 

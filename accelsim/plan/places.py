@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.plan.images import IndexSet, Tile
-from accelsim.plan.stays import radix
-from accelsim.plan.walk import Numbers
+from accelsim.plan.walk import Numbers, radix
 
 Ints = NDArray[np.int64]
 PAGE_BYTES = 4096
@@ -73,7 +72,7 @@ class Places:
             mask = one.mask
             if other is not None:
                 mask &= other.mask if side > 0 else ~other.mask
-            found = self._met[key] = _stretches(mask)
+            found = self._met[key] = stretches(mask)
         return found
 
     @staticmethod
@@ -115,7 +114,7 @@ def tensor_bases(elements: Sequence[int], bits: Sequence[int]) -> list[int]:
     return [sum(sizes[:i]) for i in range(len(sizes))]
 
 
-def _stretches(mask: int) -> _Runs:
+def stretches(mask: int) -> _Runs:
     """The runs of ones in a mask."""
     firsts: list[int] = []
     counts: list[int] = []

@@ -40,6 +40,8 @@ class Recurrence:
             return "tiles of flattened lists do not move along"
         if any(memory.dram is not None for level in self._case.chip.levels for memory in level.memories):
             return "rows and refreshes of a memory do not repeat themselves with the loops"
+        if any(memory.cache_bytes is not None for level in self._case.chip.levels for memory in level.memories):
+            return "what a cache has does not repeat itself with the loops"
         if any(memory.banked is not None for level in self._case.chip.levels for memory in level.memories):
             return "what banks are asked for does not repeat itself with the loops"
         names = self._case.chip.names

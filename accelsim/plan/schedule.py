@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from accelsim.kernels.walk import STEP_CODE, STEP_NUMBER
 from accelsim.plan.array_traffic import ArrayTraffic
+from accelsim.plan.blocks import Blocks
+from accelsim.plan.caching import BLOCKS_HELD, Cache, CacheCounts, Cached
 from accelsim.plan.codes import CodeTable
 from accelsim.plan.moves import Load
 from accelsim.plan.places import Places, tensor_bases
-from accelsim.plan.stays import Rules, Siblings, Stays, unit_stays
+from accelsim.plan.stays import LockstepStays, Rules, Siblings, SiblingStays, Stays, UnitStays, unit_stays
 from accelsim.plan.streams import BlockStream, Look, StayStream
 from accelsim.plan.units import Unit, children, owner, units
 from accelsim.plan.work import StepWalk, StepWork
@@ -50,6 +52,7 @@ class Schedule:
         self._rules = {(entry, tensor.name): Rules.of(case, entry, tensor)
                        for tensor in case.operator.tensors for entry in case.paths[tensor.name][1:]}
         self._streams: dict[tuple[int, str, int], StayStream] = {}
+        self._caches = self._made_caches()
         for tensor in case.operator.tensors:
             for entry in case.paths[tensor.name]:
                 self._prepare(entry, tensor)
@@ -72,8 +75,41 @@ class Schedule:
             siblings = Siblings(rules, members) if grouped and len(members) > 1 else None
             above = self._streams[parent, tensor.name, outer.index]
             for unit in members:
-                made: Stays = siblings.of(unit.index) if siblings is not None else unit_stays(rules, unit)
-                self._streams[entry, tensor.name, unit.index] = StayStream(made, above, inside)
+                own = siblings.of(unit.index) if siblings is not None else unit_stays(rules, unit)
+                self._streams[entry, tensor.name, unit.index] = StayStream(self._through_cache(rules, own), above, inside)
+
+    def _made_caches(self) -> dict[str, tuple[list[str], Cache]]:
+        """The caches before homes, by the memory's name, with the tensors behind each."""
+        behind: dict[str, list[Rules]] = {}
+        for (_, name), rules in self._rules.items():
+            memory = self.case.memory(rules.parent, rules.tensor)
+            if memory is not None and memory.cache_bytes is not None and rules.parent == self.case.paths[name][0]:
+                behind.setdefault(memory.name, []).append(rules)
+        made = {}
+        for name, own in behind.items():
+            memory = self.case.memory(own[0].parent, own[0].tensor)
+            assert memory is not None
+            assert memory.cache_bytes is not None
+            room = 8 * memory.cache_bytes // BLOCKS_HELD
+            least = 8 * memory.granularity_bytes
+            cached = [Cached(Blocks(one.numbers, max(1, room // width, least // width), memory.granularity_bytes), one.loads,
+                             adds=one.accumulates)
+                      for one, width in zip(own, [self._width(one.tensor) for one in own], strict=True)]
+            made[name] = [one.tensor.name for one in own], Cache(memory.cache_bytes, cached)
+        return made
+
+    def _through_cache(self, rules: Rules, stays: UnitStays | LockstepStays | SiblingStays) -> Stays:
+        memory = self.case.memory(rules.parent, rules.tensor)
+        if memory is None or memory.name not in self._caches or rules.parent != self.case.paths[rules.tensor.name][0]:
+            return stays
+        names, cache = self._caches[memory.name]
+        inside = self.case.nest.steps_between(rules.entry, self.case.deepest_feeding)
+        return cache.stays(names.index(rules.tensor.name), inside, stays)
+
+    def cached(self) -> dict[str, CacheCounts]:
+        """What the caches did for each tensor, once all stays have been read; those without one left out."""
+        found = [zip(names, cache.counts(), strict=True) for names, cache in self._caches.values()]
+        return {name: counts for own in found for name, counts in own}
 
     def stays(self, entry: int, tensor: str, unit: int) -> StayStream:
         """A station's stays; each station's can be read once."""

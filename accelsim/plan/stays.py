@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from math import prod
 from typing import Protocol
 
 import numpy as np
@@ -30,11 +29,13 @@ from accelsim.kernels.columns import (
 from accelsim.kernels.stays import write_stays
 from accelsim.kernels.walk import VISIT_TILE
 from accelsim.plan import walk as walks
+from accelsim.plan.blocks import Told, Touched
 from accelsim.plan.images import IndexSet, TensorImage
 from accelsim.plan.loads import GroupKinds, Loads
 from accelsim.plan.lockstep import AxisGroup, Lane, Part, lanes
+from accelsim.plan.moves import SingleLoad
 from accelsim.plan.units import Unit
-from accelsim.plan.walk import Numbers, Visit, VisitWalk
+from accelsim.plan.walk import Numbers, Visit, VisitWalk, radix
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access, Multicast
 from accelsim.spec.nest import NestLoop
@@ -122,12 +123,6 @@ class Rules:
         return Part(visit.tile, None, lane.times, lane.near, lane.near_times, lane.parents)
 
 
-def radix(numbers: Numbers[IndexSet]) -> Ints:
-    """What the number of an axis' set counts in the number of a tile, int64[axes]."""
-    places = numbers.places
-    return np.array([prod(one + 1 for one in places[:a]) for a in range(len(places))], dtype=np.int64)
-
-
 class UnitStays:
     """The stays of a unit that runs on its own."""
 
@@ -167,6 +162,10 @@ class UnitStays:
             self._last = visits[-1:]
         return made, visits, last
 
+    def told(self) -> Iterator[Told]:
+        """The stays one by one, with what they touch."""
+        return (_told_singly(self._rules, *sets) for sets in _singly(self))
+
     def _meet(self, visit: Ints, before: Ints) -> None:
         """Number the loads that a visit may need."""
         rules, tile = self._rules, visit[VISIT_TILE:].tolist()
@@ -199,12 +198,21 @@ class LockstepStays:
 
     def rows(self) -> Ints:
         """The next stays."""
-        made = list(islice(self._stays, self._pace.most()))
+        made = [row for row, _, _ in islice(self._stays, self._pace.most())]
         return np.array(made, dtype=np.int64).reshape(len(made), STAY_WIDTH)
 
+    def told(self) -> Iterator[Told]:
+        """The stays one by one, with what they touch."""
+        for row, fills, drains in self._stays:
+            yield Told(row, *([Touched(part.now, part.old, bits) for part, bits in own] for own in (fills, drains)))
 
-def _together(rules: Rules, rows: Sequence[Lane], kinds: GroupKinds) -> Iterator[list[int]]:
-    """Stays as rows; those that ``after`` names are counted from the first."""
+
+_Widths = list[tuple[Part, int]]
+"""Parts of a load, each with its width in bits."""
+
+
+def _together(rules: Rules, rows: Sequence[Lane], kinds: GroupKinds) -> Iterator[tuple[list[int], _Widths, _Widths]]:
+    """Stays as rows, with what moves in and out; those that ``after`` names are counted from the first."""
     case = rules.case
     seq = 0
     while True:
@@ -212,7 +220,7 @@ def _together(rules: Rules, rows: Sequence[Lane], kinds: GroupKinds) -> Iterator
         if not starts:
             return
         first = min(starts)
-        fills: list[tuple[Part, int]] = []
+        fills: _Widths = []
         inward = case.operator.accumulator.bits if rules.output else rules.tensor.dtype.bits
         after = -1
         for lane in rows:
@@ -227,7 +235,7 @@ def _together(rules: Rules, rows: Sequence[Lane], kinds: GroupKinds) -> Iterator
         until = min((lane.next.first for lane in rows if lane.next is not None), default=None)
         last = max(lane.now.last for lane in rows if lane.now is not None and (until is None or lane.now.last < until)
                    and lane.now.last >= first)
-        drains: list[tuple[Part, int]] = []
+        drains: _Widths = []
         for lane in rows:
             ends = lane.now is not None and (until is None or (lane.next is not None and lane.next.first == until))
             if not rules.output or lane.now is None or not ends:
@@ -241,11 +249,11 @@ def _together(rules: Rules, rows: Sequence[Lane], kinds: GroupKinds) -> Iterator
         row = [0] * STAY_WIDTH
         row[STAY_FIRST], row[STAY_LAST], row[STAY_FILL], row[STAY_DRAIN] = first, last, fill, drain
         row[STAY_REFILL], row[STAY_TILE], row[STAY_AFTER], row[STAY_HELD] = int(fill > 0 and rules.output), -1, after, -1
-        yield row
+        yield row, fills, drains
         seq += 1
 
 
-def unit_stays(rules: Rules, unit: Unit) -> Stays:
+def unit_stays(rules: Rules, unit: Unit) -> UnitStays | LockstepStays:
     """The stays of a unit."""
     return UnitStays(rules, unit) if len(unit.bases) == 1 else LockstepStays(rules, unit)
 
@@ -259,7 +267,7 @@ class Siblings:
         self._rules = rules
         self._walks = {unit.index: _singly(UnitStays(rules, unit)) for unit in members}
         self._next: dict[int, _Sets] = {}
-        self._ready: dict[int, deque[list[int]]] = {unit.index: deque() for unit in members}
+        self._ready: dict[int, deque[_Sets]] = {unit.index: deque() for unit in members}
         self._groups = 0
         for unit in members:
             self._advance(unit.index)
@@ -268,12 +276,17 @@ class Siblings:
         """The stays of one unit, with the groups they share transfers with."""
         return SiblingStays(self, unit)
 
-    def take(self, unit: int, most: int) -> list[list[int]]:
-        """The next stays of a unit."""
+    def take(self, unit: int, most: int) -> list[_Sets]:
+        """The next stays of a unit, each with the numbers of its tile and of the one before."""
         own = self._ready[unit]
         while len(own) < most and self._next:
             self._match()
         return [own.popleft() for _ in range(min(most, len(own)))]
+
+    def told(self, unit: int) -> Iterator[Told]:
+        """The stays of a unit one by one, with what they touch."""
+        while sets := self.take(unit, 1):
+            yield _told_singly(self._rules, *sets[0])
 
     def _advance(self, unit: int) -> None:
         following = next(self._walks[unit], None)
@@ -300,8 +313,8 @@ class Siblings:
                     self._groups += 1
                     for row in members:
                         row[number], row[size] = self._groups, len(members)
-        for unit, (row, _, _) in starting.items():
-            self._ready[unit].append(row)
+        for unit, sets in starting.items():
+            self._ready[unit].append(sets)
             self._advance(unit)
 
 
@@ -315,11 +328,29 @@ class SiblingStays:
 
     def rows(self) -> Ints:
         """The next stays."""
-        made = self._siblings.take(self._unit, self._pace.most())
+        made = [row for row, _, _ in self._siblings.take(self._unit, self._pace.most())]
         return np.array(made, dtype=np.int64).reshape(len(made), STAY_WIDTH)
+
+    def told(self) -> Iterator[Told]:
+        """The stays one by one, with what they touch."""
+        return self._siblings.told(self._unit)
 
 
 _Sets = tuple[list[int], tuple[int, ...], tuple[int, ...]]
+
+
+def _told_singly(rules: Rules, row: list[int], tile: tuple[int, ...], held: tuple[int, ...]) -> Told:
+    """A stay of one instance with what it touches: of inputs what is new, of outputs all."""
+    touched: list[list[Touched]] = []
+    for load in (row[STAY_FILL], row[STAY_DRAIN]):
+        moved = rules.loads.all[load]
+        if moved is None:
+            touched.append([])
+            continue
+        assert isinstance(moved, SingleLoad), "units alone move single loads"
+        old = rules.numbers.tile(held) if held and not rules.output else None
+        touched.append([Touched(rules.numbers.tile(tile), old, moved.move.bits)])
+    return Told(row, *touched)
 
 
 def _singly(stays: UnitStays) -> Iterator[_Sets]:

@@ -130,6 +130,12 @@ class Numbers(Generic[Set]):
         return tuple(made)  # type: ignore[arg-type]  # asserted
 
 
+def radix(numbers: Numbers[Set]) -> Ints:
+    """What the number of an axis' set counts in the number of a tile, int64[axes]."""
+    places = numbers.places
+    return np.array([prod(one + 1 for one in places[:a]) for a in range(len(places))], dtype=np.int64)
+
+
 @dataclass(slots=True)
 class Visit(Generic[Set_co]):
     """A tile's stay: from its first step to the last before it changes, in the level's global step numbers.

@@ -102,6 +102,9 @@ class BatchEstimator:
         for begin in range(0, len(table), SETTINGS):
             part = slice(begin, begin + SETTINGS)
             self._fill(found, table[part], chosen[part], begin)
+        for number, bound in enumerate(self._model.cold, len(found.bound_names) - len(self._model.cold)):
+            low = found.legal & (found.cycles < bound.cycles)
+            found.cycles[low], found.bound_by[low] = bound.cycles, number
         found.cycles[found.legal] += self.space.chip.launch_cycles
         return found
 

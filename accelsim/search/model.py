@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.analytic.arrays import apart
+from accelsim.analytic.loads import cold_bounds
 from accelsim.analytic.moves import injective
 from accelsim.analytic.tables import Tables
 from accelsim.search.looks import Hold, Job, Look, holds_of, jobs_of, reducing, spatial_above
@@ -73,6 +74,7 @@ class Model:
         case, frames = space.case, Frames()
         holds = holds_of(case)
         self.stations = Stations(case, holds)
+        self.cold = tuple(cold_bounds(case))
         self.stations.check_limit()
         jobs = [{} if hold.before is None else jobs_of(case, hold, routes)
                 for hold, routes in zip(holds, self.stations.routes, strict=True)]
@@ -94,7 +96,8 @@ class Model:
                       for hold, ways, own in zip(holds, self.stations.ways, numbered, strict=True)]
         self.spatial = [sorted(spatial_above(case, entry)) for entry in range(case.array_entry + 1)]
         self.bound_names = ("path", *(station.name for station in self.stations.all), f"{case.chip.array.name} hold",
-                            *(f"{case.chip.names[hold.entry]} {hold.tensor.name} slots" for hold in holds))
+                            *(f"{case.chip.names[hold.entry]} {hold.tensor.name} slots" for hold in holds),
+                            *(bound.name for bound in self.cold))
 
 
 def _tensor(case: Case, tensor: Tensor, nest: NestTables, looks: list[tuple[int, Look]], touching: int,

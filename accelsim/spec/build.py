@@ -60,7 +60,7 @@ def make_case(chip: Chip, operator: Operator, mapping: Mapping, locate: Locate =
     case = Case(chip, operator, resolved, nest, paths, slots)
     problems += _spatial_problems(case, entry_of) + _box_problems(case) + _reduction_problems(case)
     problems += _port_problems(case) + _channel_problems(case) + _layout_problems(case, entry_of) + _bank_problems(case)
-    problems += _follow_problems(case)
+    problems += _follow_problems(case) + _cache_problems(case)
     if problems:
         raise SpecError([problem.fault(locate) for problem in problems])
     tight = _capacity_problems(case)
@@ -275,6 +275,18 @@ def _channel_problems(case: Case) -> list[_Problem]:
             problems.append(_Problem(_at(case, inside[0]), f"{case.chip.names[inside[0]]} runs in lockstep, and is fed from "
                                      f"{memory.name}, whose channels are simulated", remedy="give the level `lockstep: false`, "
                                      f"or {memory.name} a bandwidth"))
+    return problems
+
+
+def _cache_problems(case: Case) -> list[_Problem]:
+    """A cache sees transfers: what the array takes from it itself has none."""
+    problems = []
+    for tensor in case.operator.tensors:
+        memory = case.memory(case.paths[tensor.name][0], tensor)
+        if memory is not None and memory.cache_bytes is not None and len(case.paths[tensor.name]) == 1:
+            problems.append(_Problem(_at(case, case.paths[tensor.name][0], "binding"), f"the array would take {tensor.name} from "
+                                     f"{memory.name} itself, past its cache", remedy=f"bind {tensor.name} at an inner level too, "
+                                     f"or take `cache` out of {memory.name}"))
     return problems
 
 

@@ -69,9 +69,10 @@ class Memory:
 
     ``dram``: its channels are simulated command by command; its port's rate is then what they carry at most, its latency
     what passes at least from a burst's command to its data, and ``beyond_cycles`` the part of it that comes on top of that.
-    ``tiled``: tensors lie there tile by tile, not row-major. ``banks``: slots are allotted in so many whole banks;
-    ``banked``: its banks are simulated word by word. ``follows``: tensors whose tile of the same step must be there before one is
-    asked for to come here.
+    ``tiled``: tensors lie there tile by tile, not row-major. ``cache_bytes``: so much of what was moved last is kept before it by
+    hardware, and takes neither its port nor its latency when it is asked for again. ``banks``: slots are allotted in so many
+    whole banks; ``banked``: its banks are simulated word by word. ``follows``: tensors whose tile of the same step must be there
+    before one is asked for to come here.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Memory:
     tiled: bool = False
     banked: Banks | None = None
     follows: frozenset[str] = frozenset()
+    cache_bytes: int | None = None
 
     def holds(self, tensor: Tensor) -> bool:
         """Whether the tensor may be bound here."""

@@ -68,6 +68,8 @@ class MemoryFile(_Strict):
     interleave: InterleaveWord | None = Field(
         None, description="what lies in one bank before the next follows: word (default), bank (all of it), or a size")
     accumulate: bool = Field(False, strict=True, description="adds what arrives in place: no partial-sum refills")
+    cache: Bytes | None = Field(
+        None, description="a cache before the memory: what was moved last is taken from it; at the outermost level")
     follows: list[str] | None = Field(
         None, min_length=1, description="roles or tensor names whose tile of a step must be at this level before what is held "
                                         "here is asked for; default none")
@@ -112,6 +114,7 @@ class LevelFile(_Strict):
     bank_ports: PortsWord | None = None
     interleave: InterleaveWord | None = None
     accumulate: bool | None = Field(None, strict=True)
+    cache: Bytes | None = None
     follows: list[str] | None = Field(None, min_length=1)
     manages: Literal["software"] | None = None
     serves: list[str] | None = Field(None, min_length=1)
@@ -180,7 +183,7 @@ def timings(file: ChipFile) -> Iterator[tuple[tuple[str | int, ...], str]]:
 
 
 MEMORY_KEYS = ("kind", "capacity", "bandwidth", "timing", "layout", "latency", "granularity", "ports", "buffers", "banks",
-                "bank_width", "bank_ports", "interleave", "accumulate", "follows", "manages", "serves", "clock")
+                "bank_width", "bank_ports", "interleave", "accumulate", "cache", "follows", "manages", "serves", "clock")
 
 
 def chip_problems(file: ChipFile) -> list[Problem]:
@@ -239,6 +242,7 @@ def _memory_problems(index: int, level: LevelFile) -> list[Problem]:
     for path, memory in places:
         problems += _rate_problems(path, memory)
         problems += _bank_problems(path, memory)
+        problems += _cache_problems(path, memory, outermost=index == 0)
         problems += _repeats([port.name for port in memory.ports or ()], (*path, "ports"), "port")
     interval = level.array.interval if level.array is not None else {}
     problems += [(("levels", index, "array", "interval", word), f"no type named {word}; allowed: {', '.join(DTYPES)}",
@@ -269,6 +273,25 @@ def _bank_problems(path: tuple[str | int, ...], memory: LevelFile | MemoryFile) 
             grain_words(memory.interleave or "word", memory.banks, memory.bank_width, memory.capacity)
         except ValueError as error:
             problems.append(((*path, "interleave" if memory.interleave else "bank_width"), str(error), ""))
+    return problems
+
+
+def _cache_problems(path: tuple[str | int, ...], memory: LevelFile | MemoryFile, *, outermost: bool) -> list[Problem]:
+    """A cache keeps whole granules of a memory that tensors are at home in, and spares its port's time."""
+    if memory.cache is None:
+        return []
+    where = (*path, "cache")
+    problems: list[Problem] = []
+    if not outermost:
+        problems.append((where, "a cache before a memory that tiles are copied to; it belongs to the outermost level", ""))
+    if memory.timing is not None:
+        problems.append((where, "'cache' beside `timing`: its channels are asked for whole tiles", "a `bandwidth` instead"))
+    elif "unlimited" in {memory.bandwidth if bandwidth is None else bandwidth
+                         for bandwidth in ([port.bandwidth for port in memory.ports] if memory.ports else [None])}:
+        problems.append((where, "a cache before an unlimited bandwidth spares nothing", "a bandwidth"))
+    granule = memory.granularity or 1
+    if memory.cache % granule:
+        problems.append((where, f"{memory.cache:,} B are no whole number of granules of {granule:,} B (`granularity`)", ""))
     return problems
 
 

@@ -80,7 +80,7 @@ def _memory(file: MemoryFile, clock: Fraction, drams: Mapping[str, Dram]) -> Mem
                   file.accumulate,
                   None if file.serves is None else frozenset(file.serves), dram,
                   beyond if dram is not None else 0, file.layout == "tiles", banked,
-                  frozenset(file.follows or ()))
+                  frozenset(file.follows or ()), file.cache)
 
 
 def _banked(file: MemoryFile) -> Banks | None:

@@ -20,7 +20,7 @@ NAMED = {  # objects whose keys are names: what stands for them on the page
     "operators[].links": ("LINK",), "operators[].stalls": ("CAUSE_cycles",), "operators[].phases": ("PHASE_cycles",),
     "total.stalls": ("CAUSE_cycles",), "provenance.inputs": ("FILE",), "operators[].mapping.levels[].loops[]": ("DIM",),
     "operators[].mapping.levels[].spatial": ("AXIS",), "operators[].mapping.levels[].spatial.AXIS[]": ("DIM",),
-    "operators[].mapping.levels[].buffers": ("TENSOR",),
+    "operators[].mapping.levels[].buffers": ("TENSOR",), "operators[].cache": ("TENSOR",),
 }
 
 
@@ -48,7 +48,7 @@ def documented() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """Runs that show everything: two arrays, links, contention, a failure, periods, a check."""
+    """Runs that show everything: two arrays, links, contention, a failure, periods, a check, a cache."""
     folder = tmp_path_factory.mktemp("json")
     work = folder / "work.yaml"
     work.write_text("name: w\noperators:\n  - {name: a, operator: gemm, dims: {m: 40, n: 36, k: 52}, dtype: int8}\n"
@@ -63,6 +63,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
                      "{level: SRAM, loops: [{m: 2}, {n: 2}, {k: 2}]}]\n", encoding="utf-8")
     return [accelsim("run", "gemmini", str(work), "--mapping", str(mapping), "--json", code=3).json,
             accelsim("run", "toy", "gemm:m=3000,n=2,k=2", "--mapping", str(small), "--json").json,
+            accelsim("run", "toy", "gemm:m=8,n=8,k=8", "--json", "-o", "chip.levels.DRAM.cache=1 KiB").json,
             accelsim("check", "toy", "gemm:m=8,n=8,k=8", "--json", "--tolerance", "1", "-o", "chip.clock=1.5 GHz").json]
 
 

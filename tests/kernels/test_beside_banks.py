@@ -1,4 +1,4 @@
-"""The event loop beside banks, and with tensors that follow others, in short runs: also without the compiler."""
+"""The event loop beside banks or a cache, and with tensors that follow others, in short runs: also without the compiler."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from accelsim.spec.banks import Ports
 
 from ..machine.test_banks import product, streamed
+from ..machine.test_caches import twice
 from ..machine.test_drivers import compare
 from ..machine.test_follows import passes
 
@@ -26,3 +27,8 @@ def test_all_in_one_bank() -> None:
 @pytest.mark.parametrize("word", ["weight", "input", "output"])
 def test_a_pass_that_follows(word: str) -> None:
     compare(passes(word))
+
+
+@pytest.mark.parametrize("size", [128, 320])
+def test_what_a_cache_has(size: int) -> None:
+    compare(twice(size=size))

@@ -58,6 +58,13 @@ def test_a_chip_behind_channels(seed: int, workload: str) -> None:
     _agree_on(read_chip("gemmini", BEHIND_DDR4), read_workload(workload).operators[0], seed, 15)
 
 
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 1 << 30), rate=st.sampled_from(["16 B/cycle", "1 B/cycle", "0.01 B/cycle"]))
+def test_a_chip_behind_a_cache(seed: int, rate: str) -> None:
+    on = read_chip("toy3", ("chip.levels.DRAM.cache=16 KiB", f"chip.levels.DRAM.bandwidth={rate}"))
+    _agree_on(on, read_workload("conv2d:n=1,k=4,c=3,p=7,q=5,r=3,s=3,stride=2").operators[0], seed, 15)
+
+
 @pytest.mark.nightly
 @settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(chosen=st.sampled_from(SHIPPED), seed=st.integers(0, 1 << 30))
