@@ -62,6 +62,12 @@ def iterations(tables: Tables, summed: Instances) -> int:
     return prod(below(steps.outside(EVERY), steps.extent) for steps in tables.frame(_iterations(tables, summed)).steps)
 
 
+def passes(tables: Tables, summed: Instances) -> int:
+    """Passes of the array: iterations of all temporal loops above it that exist."""
+    frame = tables.frame(Look(tables.case.array_entry, summed))
+    return prod(below(steps.outside(EVERY), steps.extent) for steps in frame.steps)
+
+
 def _iterations(tables: Tables, summed: Instances) -> Look:
     return Look(tables.case.array_entry, summed, iterations=True)
 

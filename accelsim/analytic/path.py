@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil
 from typing import NamedTuple
 
-from accelsim.analytic.arrays import iterations
+from accelsim.analytic.arrays import iterations, passes
 from accelsim.analytic.frame import FIRST_INSTANCE
 from accelsim.analytic.lines import FIRST, Steps
 from accelsim.analytic.moves import Plain, Repeated, injective, joint
@@ -47,7 +47,9 @@ def critical_path(tables: Tables) -> Path:
     outward = [route(case, entry, output, Access.DRAIN) for entry in inner]
     skew = case.chip.array.skew_cycles if outward else 0
     prologue, arrivals = _prologue(tables)
-    work = iterations(tables, FIRST_INSTANCE) * case.interval_cycles
+    # passes take their iterations or the least: no less than either of all
+    work = max(iterations(tables, FIRST_INSTANCE) * case.interval_cycles,
+               passes(tables, FIRST_INSTANCE) * case.chip.array.least_cycles)
     after = skew + sum(way.latency_cycles for way in outward)
     split = any(loop.axis is not None and loop.bound > 1 for loop in case.nest.loops if loop.entry < case.array_entry)
     first_drain = (0 if split else prologue) + case.interval_cycles + skew
@@ -62,7 +64,7 @@ def _prologue(tables: Tables) -> tuple[int, dict[tuple[int, str], int]]:
     """
     case = tables.case
     arrivals: dict[tuple[int, str], int] = {}
-    passes: dict[str, list[tuple[int, Fraction, int]]] = {}
+    served: dict[str, list[tuple[int, Fraction, int]]] = {}
     latest = 0
     for tensor in case.operator.tensors:
         if tensor.role is Role.OUTPUT:
@@ -74,20 +76,20 @@ def _prologue(tables: Tables) -> tuple[int, dict[tuple[int, str], int]]:
             arrivals[inner[i], tensor.name] = arrival
             if size:
                 later = sum(other.alone_cycles(more) for other, more in ways[i + 1:])
-                _pass(passes, way, size, arrival, later)
+                _pass(served, way, size, arrival, later)
             arrival += way.alone_cycles(size)
         latest = max(latest, arrival)
-    for own in passes.values():
+    for own in served.values():
         heads, services, tails = zip(*own, strict=True)
         latest = max(latest, min(heads) + ceil(sum(services)) + min(tails))
     return latest, arrivals
 
 
-def _pass(passes: dict[str, list[tuple[int, Fraction, int]]], way: Route, size: int, head: int, later: int) -> None:
+def _pass(served: dict[str, list[tuple[int, Fraction, int]]], way: Route, size: int, head: int, later: int) -> None:
     done = 0
     for station in way.stations:
         tail = way.latency_cycles - done + later
-        passes.setdefault(station.name, []).append((head + done, station.service(size), tail))
+        served.setdefault(station.name, []).append((head + done, station.service(size), tail))
         done += station.latency_cycles
 
 

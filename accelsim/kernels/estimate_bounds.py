@@ -15,6 +15,7 @@ from accelsim.kernels.estimate_layout import (
     ARRAY_WRITE_BYTES,
     B_HOLD,
     B_LOAD,
+    B_PASS,
     B_STATION,
     B_TENSOR,
     B_WORK,
@@ -64,6 +65,7 @@ from accelsim.kernels.estimate_layout import (
     P_TICKS,
     SERVED,
     SHARES,
+    SHORTEST,
     SKEW,
     STATION_WIDTH,
     STATIONS,
@@ -103,7 +105,12 @@ def work_cycles(m: Ints, s: Ints, steps: Ints) -> int:
     cycles = m[INTERVAL]
     for line in range(m[LINES]):
         cycles *= steps[s[line] + m[m[B_WORK] + line]]
-    return int(cycles)
+    if m[SHORTEST] == 0:
+        return int(cycles)
+    least = m[SHORTEST]
+    for line in range(m[LINES]):
+        least *= steps[s[line] + m[m[B_PASS] + line]]
+    return int(max(cycles, least))
 
 
 @small_part

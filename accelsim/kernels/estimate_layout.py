@@ -7,11 +7,12 @@ belongs to one row at a time. Records name each other by where they begin. A *li
 
 from __future__ import annotations
 
-(LINES, ENTRIES, TENSORS, STATIONS, INTERVAL, ARRAY_SKEW, SKEW, AFTER_STEP, NARROW, WIDE, SETTING_WIDTH, B_WORK, B_SPATIAL,
- SPATIALS, B_TENSOR, B_HOLD, HOLDS, B_STATION, B_LOAD, LOADS, B_MEMORY, MEMORIES, IMAGES,
- SHARES, FIRST_LOAD, MEAN_LOAD, TAKEN, HEADS, TAILS, SERVED, BUSY, MOVED, TOUCHED, MASK_SIZES, HEAD) = range(35)
+(LINES, ENTRIES, TENSORS, STATIONS, INTERVAL, ARRAY_SKEW, SKEW, AFTER_STEP, NARROW, WIDE, SETTING_WIDTH, B_WORK, B_PASS,
+ SHORTEST, B_SPATIAL, SPATIALS, B_TENSOR, B_HOLD, HOLDS, B_STATION, B_LOAD, LOADS, B_MEMORY, MEMORIES, IMAGES,
+ SHARES, FIRST_LOAD, MEAN_LOAD, TAKEN, HEADS, TAILS, SERVED, BUSY, MOVED, TOUCHED, MASK_SIZES, HEAD) = range(37)
 """``NARROW``, ``WIDE``: bits that an output's element has at least, and in the accumulator. ``B_WORK``: [line], where the steps
-of all loops stand; ``B_SPATIAL``: (column, entry whose instances it multiplies, and those inside).
+of all loops stand; ``B_PASS``: the same of those above the array; ``SHORTEST``: cycles of a pass, at least. ``B_SPATIAL``:
+(column, entry whose instances it multiplies, and those inside).
 
 Of ``IMAGES`` on they are places in the scratch, which begins with where the steps of each line's setting do. Per window where
 its setting begins; per entry how many of the array's instances there are to one of it; per station the load of its first

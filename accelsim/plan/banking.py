@@ -167,13 +167,13 @@ class BankAccess:
         return last
 
     def _stream(self, held: Held, own: Lanes, tile: Tile, position: list[int], seq: int, hold: int, *, fresh: bool) -> Ints:
-        case, interval = self._case, self._case.interval_cycles
+        case = self._case
         offsets = self._iterations(tuple([line.extent - at for line, at in zip(case.nest.lines, position, strict=True)]))
-        if len(offsets) * interval != hold:
-            raise SimulatorBug(f"a block of {hold:,} cycles has {len(offsets):,} iterations of {interval}")
+        cycles, end = _paced(case, offsets)
+        if end != hold:
+            raise SimulatorBug(f"a block of {hold:,} cycles has {len(offsets):,} iterations that take {end:,}")
         at: Ints = offsets + np.array(position, dtype=np.int64)
         places = tile.places(at, own)
-        cycles: Ints = np.arange(len(at), dtype=np.int64) * interval
         if held.tensor.role is not Role.OUTPUT:
             return self._asked(held, tile, cycles, places, seq, write=False)
         parts = []
@@ -311,3 +311,17 @@ def _merged(cycles: Ints, words: Ints, held: Held, seq: int, *, write: bool) -> 
 def in_order(accesses: Ints) -> Ints:
     """Accesses by their cycles."""
     return accesses[np.argsort(accesses[:, 0], kind="stable")]
+
+
+def _paced(case: Case, offsets: Ints) -> tuple[Ints, int]:
+    """When each iteration begins, and when the last pass ends. ``offsets``: int64[iterations, lines], pass by pass."""
+    interval, least = case.interval_cycles, case.chip.array.least_cycles
+    starts: Ints = np.arange(len(offsets), dtype=np.int64) * interval
+    if not least:
+        return starts, len(offsets) * interval
+    own = offsets // np.array(case.nest.tiles[case.array_entry], dtype=np.int64)
+    first = np.flatnonzero(np.concatenate([[True], (own[1:] != own[:-1]).any(axis=1)]))
+    counts = np.diff(first, append=len(offsets))
+    holds = np.maximum(counts * interval, least)
+    begins = np.cumsum(holds) - holds
+    return starts + np.repeat(begins - first * interval, counts), int(holds.sum())

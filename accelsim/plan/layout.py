@@ -70,9 +70,11 @@ def runs(tile: Tile, held: Tile | None) -> Counter[int]:
     return found
 
 
-def shape(mask: int, kept: int, extent: int) -> tuple[tuple[tuple[bool, ...], int], ...]:
-    """What of one axis decides the runs: its stretches in order, those outside the tile without their lengths."""
-    return tuple((value, count if value[0] else 0) for value, count in _stretches((mask, kept), extent))
+def shape(mask: int, kept: int, extent: int, *, gaps: bool = False) -> tuple[tuple[tuple[bool, ...], int], ...]:
+    """What of one axis decides the runs: its stretches in order, those outside the tile without their lengths unless ``gaps``
+    count.
+    """
+    return tuple((value, count if value[0] or gaps else 0) for value, count in _stretches((mask, kept), extent))
 
 
 def _plain(whole: Sequence[int], extents: Sequence[int], axis: int) -> _Segment:

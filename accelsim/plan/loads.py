@@ -22,16 +22,18 @@ from accelsim.spec.chip import Multicast
 
 
 class Loads:
-    """Loads by number; 0 is none. ``granular``: some port rounds runs up, so that their lengths matter.
+    """Loads by number; 0 is none. ``granular``: some port rounds runs up, so that their lengths matter. ``bridge_bytes``: gaps
+    up to that are moved with the runs of inputs.
 
     ``codes``: the tables that ``kernels.stays`` looks loads up in.
     """
 
-    def __init__(self, numbers: Numbers[IndexSet], *, granular: bool) -> None:
+    def __init__(self, numbers: Numbers[IndexSet], *, granular: bool, bridge_bytes: int = 0) -> None:
         self.all: list[Load | None] = [None]
         self.codes = CodeTables(2 * len(numbers.sets) + 1)
         self._numbers = numbers
         self._granular = granular
+        self.bridge_bytes = bridge_bytes
         self._classes: list[dict[object, int]] = [{} for _ in numbers.sets]
         self._joints = count()
 
@@ -62,7 +64,7 @@ class Loads:
     def _class(self, axis: int, number: int, held: int) -> int:
         now = self._set(axis, number)
         kept = self._set(axis, held) if held >= 0 else IndexSet(0, 0, now.extent)
-        lies = shape(now.mask, kept.mask, now.extent) if self._granular else None
+        lies = shape(now.mask, kept.mask, now.extent, gaps=self.bridge_bytes > 0) if self._granular else None
         return self._classes[axis].setdefault((now.count, shared(now, kept), lies), len(self._classes[axis]))
 
     def _made(self, numbers: Sequence[int], held: Sequence[int] | None, bits: int) -> int:
@@ -71,7 +73,7 @@ class Loads:
         moved = prod(now.count for now in tile)
         if before is not None:
             moved -= prod(shared(now, kept) for now, kept in zip(tile, before, strict=True))
-        return self.add(SingleLoad(Move(moved, bits, tile, before))) if moved else 0
+        return self.add(SingleLoad(Move(moved, bits, tile, before, self.bridge_bytes))) if moved else 0
 
 
 class GroupKinds:
@@ -92,7 +94,7 @@ class GroupKinds:
         kind = mode, tuple(axes), tuple([(part.times, part.near, part.near_times, part.parents, bits) for part, bits in parts])
         found = self._numbers.get(kind)
         if found is None:
-            found = self._numbers[kind] = self._loads.add(merged(parts, mode))
+            found = self._numbers[kind] = self._loads.add(merged(parts, mode, self._loads.bridge_bytes))
         return found
 
     def _shape(self, groups: list[tuple[AxisGroup, AxisGroup | None]]) -> int:

@@ -103,10 +103,10 @@ def _chosen(groups: Groups, places: tuple[tuple[int, ...], ...]) -> Groups:
 class GroupLoad(Load):
     """A load of lockstep instances: sums are products over the axes; single moves are made only where rounding needs them."""
 
-    __slots__ = ("_bits", "_elements", "_explicit", "_largest", "_mode", "_parts", "_shared")
+    __slots__ = ("_bits", "_bridge", "_elements", "_explicit", "_largest", "_mode", "_parts", "_shared")
 
-    def __init__(self, parts: list[Part], bits: int, mode: Multicast) -> None:
-        self._parts, self._bits, self._mode = parts, bits, mode
+    def __init__(self, parts: list[Part], bits: int, mode: Multicast, bridge_bytes: int) -> None:
+        self._parts, self._bits, self._mode, self._bridge = parts, bits, mode, bridge_bytes
         self._elements = _sum(parts)
         self._largest = max(_largest(part.now, part.old) for part in parts)
         self._explicit: Load | None = None
@@ -119,7 +119,7 @@ class GroupLoad(Load):
     def moves(self) -> Load:
         """The same load move by move."""
         if self._explicit is None:
-            self._explicit = _explicit(self._parts, self._bits, self._mode)
+            self._explicit = _explicit(self._parts, self._bits, self._mode, self._bridge)
         return self._explicit
 
     @property
@@ -216,10 +216,11 @@ def _largest(now: Groups, old: Groups | None) -> int:
     return max(prod(a for a, _ in chosen) - prod(b for _, b in chosen) for chosen in product(*choices))
 
 
-def _explicit(parts: list[Part], bits: int, mode: Multicast) -> Load:
+def _explicit(parts: list[Part], bits: int, mode: Multicast, bridge_bytes: int) -> Load:
     """Move by move: every instance's tile and the one before."""
-    each = _moves(parts, bits)
-    near = _moves([own for part in parts if (own := part.inside_one_parent()) is not None], bits)
+    each = _moves(parts, bits, bridge_bytes)
+    near = _moves([own for part in parts if (own := part.inside_one_parent()) is not None], bits,
+                  bridge_bytes)
     once = [(move, times) for move, times, _ in near]
     if mode is Multicast.EQUAL:
         once = [(move, 1) for move in {
@@ -231,7 +232,7 @@ def _explicit(parts: list[Part], bits: int, mode: Multicast) -> Load:
     return Load(tuple(once), tuple((move, times) for move, times, _ in each) or nothing)
 
 
-def _moves(parts: list[Part], bits: int) -> list[tuple[Move, int, tuple[Tile, Tile | None]]]:
+def _moves(parts: list[Part], bits: int, bridge_bytes: int) -> list[tuple[Move, int, tuple[Tile, Tile | None]]]:
     """(move, times, (tile, held)) of every instance that moves something."""
     found = []
     for now, old, times, *_ in parts:
@@ -242,16 +243,16 @@ def _moves(parts: list[Part], bits: int) -> list[tuple[Move, int, tuple[Tile, Ti
             if held is not None:
                 count -= prod(shared(a, b) for a, b in zip(tile, held, strict=True))
             if count:
-                found.append((Move(count, bits, tile, held), times, (tile, held)))
+                found.append((Move(count, bits, tile, held, bridge_bytes), times, (tile, held)))
     return found
 
 
-def merged(parts: list[tuple[Part, int]], mode: Multicast) -> Load | None:
+def merged(parts: list[tuple[Part, int]], mode: Multicast, bridge_bytes: int = 0) -> Load | None:
     """One load of the lanes that change at the same step, each with its width in bits; None where nothing moves."""
     widths: dict[int, list[Part]] = {}
     for part, bits in parts:
         widths.setdefault(bits, []).append(part)
-    loads = [load for bits, own in sorted(widths.items()) if (load := GroupLoad(own, bits, mode)).elements]
+    loads = [load for bits, own in sorted(widths.items()) if (load := GroupLoad(own, bits, mode, bridge_bytes)).elements]
     return None if not loads else loads[0] if len(loads) == 1 else MixedLoad(loads)
 
 

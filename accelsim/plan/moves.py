@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from accelsim.plan.images import Tile
 from accelsim.plan.layout import runs
+from accelsim.plan.places import bridged
 
 
 class Move:
     """Elements of one tile that are not in the tile held before, at one width.
 
     ``elements`` and ``payload_bytes`` count what is asked for; ``bytes_at`` what a port moves when every contiguous
-    run of the tensor's layout is rounded up to its granularity (without a tile: the elements as one run).
+    run of the tensor's layout is rounded up to its granularity (without a tile: the elements as one run). Runs with gaps of at
+    most ``bridge_bytes`` between them are one.
     """
 
-    __slots__ = ("_tile", "_held", "_rounded", "bits", "elements", "payload_bytes")
+    __slots__ = ("_bridge", "_tile", "_held", "_rounded", "bits", "elements", "payload_bytes")
 
-    def __init__(self, elements: int, bits: int, tile: Tile | None, held: Tile | None) -> None:
+    def __init__(self, elements: int, bits: int, tile: Tile | None, held: Tile | None, bridge_bytes: int = 0) -> None:
+        self._bridge = bridge_bytes
         self.elements = elements
         self.bits = bits
         self.payload_bytes = -(-elements * bits // 8)
@@ -30,7 +33,12 @@ class Move:
         found = self._rounded.get(granularity_bytes)
         if found is None:
             grain = granularity_bytes * 8
-            lengths = {self.elements: 1} if self._tile is None else runs(self._tile, self._held)
+            if self._tile is None:
+                lengths = {self.elements: 1}
+            elif self._bridge:
+                lengths = bridged(self._tile, self._held, 8 * self._bridge // self.bits)
+            else:
+                lengths = runs(self._tile, self._held)
             found = sum(-(-length * self.bits // grain) * granularity_bytes * count for length, count in lengths.items())
             self._rounded[granularity_bytes] = found
         return found

@@ -30,18 +30,14 @@ class Places:
         self._numbers = numbers
         self._base = base
         self._radix = radix(numbers).tolist()
-        self._met: dict[tuple[int, int, bool], _Runs] = {}
+        self._runs = Stretches()
 
     def byte_runs(self, tile: int, held: int, bits: int) -> _Runs:
         """Byte runs of what a tile has that another has not, each by its number (-1: nothing), where elements have a width.
 
         Runs that touch are one; runs of narrow elements may share their first byte with the one before.
         """
-        now = self._tile(tile)
-        if held >= 0:
-            starts, lengths = self._rest(now, self._tile(held))
-        else:
-            starts, lengths = self._product([self._axis(one, None, 0) for one in now], now)
+        starts, lengths = self._runs.of(self._tile(tile), self._tile(held) if held >= 0 else None)
         first = starts * bits // 8
         return first + self._base, -(-(starts + lengths) * bits // 8) - first
 
@@ -51,6 +47,19 @@ class Places:
             digit, number = divmod(number, weight)
             numbers.append(digit)
         return self._numbers.tile(numbers[::-1])
+
+
+class Stretches:
+    """The contiguous runs of tiles in a row-major tensor; sets that were met are remembered."""
+
+    def __init__(self) -> None:
+        self._met: dict[tuple[int, int, bool], tuple[_Runs, IndexSet, IndexSet | None]] = {}
+
+    def of(self, now: Tile, held: Tile | None) -> _Runs:
+        """Runs of elements that a tile has and another (None: there is none) has not."""
+        if held is not None:
+            return self._rest(now, held)
+        return self._product([self._axis(one, None, 0) for one in now], now)
 
     def _rest(self, now: Tile, held: Tile) -> _Runs:
         """The tile without the held one: new along the first axis; or held along it, and new along the second; and so on."""
@@ -72,8 +81,8 @@ class Places:
             mask = one.mask
             if other is not None:
                 mask &= other.mask if side > 0 else ~other.mask
-            found = self._met[key] = stretches(mask)
-        return found
+            found = self._met[key] = stretches(mask), one, other  # kept, so that their names stay theirs
+        return found[0]
 
     @staticmethod
     def _product(ranges: Sequence[_Runs], tile: Tile) -> _Runs:
@@ -128,6 +137,19 @@ def stretches(mask: int) -> _Runs:
         counts.append(count)
         place += blank + count
     return np.array(firsts, dtype=np.int64), np.array(counts, dtype=np.int64)
+
+
+def bridged(tile: Tile, held: Tile | None, most: int) -> dict[int, int]:
+    """Lengths of the runs of a tile's elements that are not in ``held``, with how often each occurs, where gaps of at most so
+    many elements between them are none.
+    """
+    starts, lengths = Stretches().of(tile, held)
+    if not len(starts):
+        return {}
+    ends = starts + lengths
+    apart = np.flatnonzero(starts[1:] - ends[:-1] > most)
+    whole = np.append(ends[apart], ends[-1]) - starts[np.append(0, apart + 1)]
+    return {int(length): int(count) for length, count in zip(*np.unique(whole, return_counts=True), strict=True)}
 
 
 def _joined(starts: Ints, lengths: Ints) -> _Runs:

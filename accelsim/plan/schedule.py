@@ -162,7 +162,7 @@ class Schedule:
             busiest, first = (part.beside[i], part.beside_first) if port.shared else (part.touched[i], part.first)
             rows.append((port.read_bytes(busiest, first), port.write_bytes(busiest),
                          port.read_bytes(part.every[i], part.every_first), port.write_bytes(part.every[i])))
-        work = Work(part.iterations * self.case.interval_cycles, part.passes, part.macs, *zip(*rows, strict=True))
+        work = Work(part.hold, part.passes, part.macs, *zip(*rows, strict=True))
         if work not in self._same:
             self._same[work] = len(self.works)
             self.works.append(work)

@@ -87,7 +87,8 @@ class Rules:
         granular = any(link.granularity_bytes > 1 for link in (*fills, *drains)) or any(
             one is not None and one.granularity_bytes > 1 for one in memories)
         loads = Loads(numbers, granular=granular or any(bits % 8 for bits in (
-            tensor.dtype.bits, case.operator.accumulator.bits)))
+            tensor.dtype.bits, case.operator.accumulator.bits)),
+            bridge_bytes=memory.bridge_bytes if memory is not None and tensor.role is not Role.OUTPUT else 0)
         return Rules(case, entry, parent, tensor, image, numbers, loads, case.nest.temporal_above(entry), mode,
                      any(link.reduce for link in drains), memory is not None and memory.accumulate,
                      any(case.reduces(loop) for loop in case.nest.spatial_above(entry)),

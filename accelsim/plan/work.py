@@ -7,6 +7,7 @@ on disjoint lines. So per-line tables are made once and multiplied.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from math import prod
 from typing import NamedTuple
 
@@ -23,12 +24,12 @@ Ints = NDArray[np.int64]
 
 
 class Amounts(NamedTuple):
-    """Work of a step. ``iterations`` of the array's loops and ``passes`` (array steps) of the fullest instance, MACs of
-    all; per tensor the elements read (or, for the output, updated) by the fullest instance, by all that one feeding
-    memory sees beside each other, and by all; and of the output's those that find nothing to add to.
+    """Work of a step. ``hold``: cycles of the fullest instance for its ``passes`` (array steps); MACs of all; per tensor the
+    elements read (or, for the output, updated) by the fullest instance, by all that one feeding memory sees beside each other,
+    and by all; and of the output's those that find nothing to add to.
     """
 
-    iterations: int
+    hold: int
     passes: int
     macs: int
     touched: tuple[int, ...]
@@ -69,6 +70,21 @@ class LineTable:
                     passes = len(offsets)
             found = tuple((offset, min(self.spatial, left - offset)) for offset in offsets), passes
             self._made[left] = found
+        return found
+
+    def passes(self, left: int) -> dict[int, int]:
+        """How often a pass has how many iterations along the line, where ``left`` units remain to the edge."""
+        starts = [0]
+        for bound, stride, outside in self.temporal:
+            if outside:
+                starts = [start + i * stride for start in starts for i in range(bound) if start + i * stride < left]
+        found: dict[int, int] = {}
+        for start in starts:
+            own = [start]
+            for bound, stride, outside in self.temporal:
+                if not outside:
+                    own = [offset + i * stride for offset in own for i in range(bound) if offset + i * stride < left]
+            found[len(own)] = found.get(len(own), 0) + 1
         return found
 
     def spread(self, left: int, first: int, last: int) -> tuple[Runs, int]:
@@ -148,7 +164,6 @@ class StepWork:
         return self._amounts(left, position, fresh)
 
     def _amounts(self, left: Sequence[int], position: Sequence[int], fresh: bool) -> Amounts:
-        one = {line: self.tables[line].at(left[line])[0] for line in self.counted}
         macs = prod(sum(length for _, length in self.tables[line].spread(left[line], 0, self.case.array_entry)[0])
                     for line in self.counted)
         passes = prod(self.tables[line].at(left[line])[1] for line in self.counted)
@@ -156,8 +171,20 @@ class StepWork:
         touched, first = self._touched(left, position, alone)
         beside, beside_first = (touched, first) if self.alone else self._touched(left, position, self.beside)
         every, every_first = (touched, first) if self.alone else self._touched(left, position, self.every)
-        return Amounts(prod(len(runs) for runs in one.values()), passes, macs, touched, beside, every,
+        return Amounts(self._hold(left), passes, macs, touched, beside, every,
                        first if fresh else 0, beside_first if fresh else 0, every_first if fresh else 0)
+
+    def _hold(self, left: Sequence[int]) -> int:
+        """Cycles of the array alone: of each pass its iterations, or the least that one takes."""
+        interval, least = self.case.interval_cycles, self.case.chip.array.least_cycles
+        if not least:
+            return interval * prod(len(self.tables[line].at(left[line])[0]) for line in self.counted)
+        found = {1: 1}
+        for line in self.counted:
+            own, before, found = self.tables[line].passes(min(left[line], self.tables[line].reach)), found, {}
+            for (one, times), (other, more) in product(before.items(), own.items()):
+                found[one * other] = found.get(one * other, 0) + times * more
+        return sum(max(least, iterations * interval) * times for iterations, times in found.items())
 
     def _touched(self, left: Sequence[int], position: Sequence[int], spans: Sequence[Span]) -> tuple[tuple[int, ...], int]:
         """Elements touched per tensor over the instances of its span, and the output's share that finds nothing to add to:

@@ -81,6 +81,7 @@ class Model:
         touching = [frames.number(case.array_entry, apart(Tables(case), tensor), iterations=True)
                     for tensor in case.operator.tensors]
         self.work_frame = frames.number(case.array_entry, frozenset(), iterations=True)
+        self.pass_frame = frames.number(case.array_entry, frozenset()) if case.chip.array.least_cycles else self.work_frame
         looks: dict[str, list[tuple[int, Look]]] = {tensor.name: [] for tensor in case.operator.tensors}
         numbered: list[tuple[tuple[int, int, Job], ...]] = []
         for hold, own in zip(holds, jobs, strict=True):

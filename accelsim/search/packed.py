@@ -81,6 +81,7 @@ class Packed:
             at.NARROW: min(operator.output.dtype.bits, operator.accumulator.bits),
             at.SETTING_WIDTH: self.shape[0] * self.shape[1],
             at.B_WORK: self._table(self._all_steps(model.work_frame, begin=True)),
+            at.B_PASS: self._table(self._all_steps(model.pass_frame, begin=True)), at.SHORTEST: case.chip.array.least_cycles,
             at.B_SPATIAL: spatial[0], at.SPATIALS: len(model.spatial[-1]), at.B_STATION: loaded[0],
             at.B_LOAD: loads[0], at.LOADS: len(stations.array)})
         self._set(0, {field: self._spare(width) for field, width in (

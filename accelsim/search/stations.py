@@ -157,7 +157,7 @@ class Stations:
         each is a transfer of its own, of least bytes and of all latencies.
         """
         operator, chip = self.case.operator, self.case.chip
-        slowest = Fraction(self.case.interval_cycles + chip.array.skew_cycles)
+        slowest = Fraction(max(self.case.interval_cycles, chip.array.least_cycles) + chip.array.skew_cycles)
         for routes in self.routes:
             for way in routes:
                 slowest += way.latency_cycles

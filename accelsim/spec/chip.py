@@ -72,7 +72,7 @@ class Memory:
     ``tiled``: tensors lie there tile by tile, not row-major. ``cache_bytes``: so much of what was moved last is kept before it by
     hardware, and takes neither its port nor its latency when it is asked for again. ``banks``: slots are allotted in so many
     whole banks; ``banked``: its banks are simulated word by word. ``follows``: tensors whose tile of the same step must be there
-    before one is asked for to come here.
+    before one is asked for to come here. ``bridge_bytes``: gaps between a fill's runs up to that are read with them.
     """
 
     name: str
@@ -91,6 +91,7 @@ class Memory:
     banked: Banks | None = None
     follows: frozenset[str] = frozenset()
     cache_bytes: int | None = None
+    bridge_bytes: int = 0
 
     def holds(self, tensor: Tensor) -> bool:
         """Whether the tensor may be bound here."""
@@ -127,7 +128,9 @@ class Level:
 
 @dataclass(frozen=True)
 class Array:
-    """The PE array: the last entry. ``intervals``: cycles per iteration of its own loops, by dtype ("" for any)."""
+    """The PE array: the last entry. ``intervals``: cycles per iteration of its own loops, by dtype ("" for any); a pass of them
+    takes ``least_cycles`` at least.
+    """
 
     name: str
     model: ArrayModel
@@ -142,6 +145,7 @@ class Array:
     fanout: tuple[tuple[str, int], ...] = ()
     lockstep: bool = False
     tensors: frozenset[str] | None = None
+    least_cycles: int = 0
 
     def holds(self, tensor: Tensor) -> bool:
         """Whether the tensor may be stationary in the registers."""

@@ -60,6 +60,8 @@ class MemoryFile(_Strict):
         None, description="with `timing`: how tensors lie there; tiles: each as it moves, in one piece; default row-major")
     latency: Latency = Field(Duration(Fraction(0), "cycle"), description="default: none, but what `timing` takes itself")
     granularity: Bytes = Field(1, description="every contiguous run of a transfer is rounded up to it; default 1 B")
+    bridge: Bytes | None = Field(
+        None, description="gaps between the runs of a fill up to so long are read with them, beside `granularity`; default none")
     ports: list[PortFile] | None = Field(None, min_length=1, description="default: fill, drain, array_read, array_write apart")
     buffers: Count | dict[str, Count] = Field(2, description="slots per tensor; default 2 (double buffering)")
     banks: Count | None = Field(None, description="slots are allotted in whole banks, unless words are interleaved over them")
@@ -85,6 +87,7 @@ class ArrayFile(_Strict):
     pes: dict[Name, Count] = Field(description="PEs along each axis; {} is one MAC")
     interval: Latency | dict[str, Latency] = Field(Duration(Fraction(1), "cycle"),
                                                    description="cycles per iteration of the array's own loops, or per dtype")
+    least: Latency = Field(Duration(Fraction(0), "cycle"), description="a pass takes so long at least; default none")
     depth: Latency = Field(Duration(Fraction(0), "cycle"), description="pipeline latency; systolic adds R + C - 2 itself")
     registers: Annotated[int, Field(ge=0, le=1 << 20, strict=True)] = Field(
         0, description="stationary words per PE and buffer; 0: nothing can be bound at the array")
@@ -107,6 +110,7 @@ class LevelFile(_Strict):
     layout: Literal["row-major", "tiles"] | None = None
     latency: Latency | None = None
     granularity: Bytes | None = None
+    bridge: Bytes | None = None
     ports: list[PortFile] | None = None
     buffers: Count | dict[str, Count] | None = None
     banks: Count | None = None
@@ -182,8 +186,8 @@ def timings(file: ChipFile) -> Iterator[tuple[tuple[str | int, ...], str]]:
                 yield ("levels", i, "memories", j, "timing"), memory.timing
 
 
-MEMORY_KEYS = ("kind", "capacity", "bandwidth", "timing", "layout", "latency", "granularity", "ports", "buffers", "banks",
-                "bank_width", "bank_ports", "interleave", "accumulate", "cache", "follows", "manages", "serves", "clock")
+MEMORY_KEYS = ("kind", "capacity", "bandwidth", "timing", "layout", "latency", "granularity", "bridge", "ports", "buffers",
+                "banks", "bank_width", "bank_ports", "interleave", "accumulate", "cache", "follows", "manages", "serves", "clock")
 
 
 def chip_problems(file: ChipFile) -> list[Problem]:
@@ -285,10 +289,12 @@ def _cache_problems(path: tuple[str | int, ...], memory: LevelFile | MemoryFile,
     if not outermost:
         problems.append((where, "a cache before a memory that tiles are copied to; it belongs to the outermost level", ""))
     if memory.timing is not None:
-        problems.append((where, "'cache' beside `timing`: its channels are asked for whole tiles", "a `bandwidth` instead"))
+        problems.append((where, "'cache' beside `timing`: channels are asked for whole tiles", "a `bandwidth`"))
     elif "unlimited" in {memory.bandwidth if bandwidth is None else bandwidth
                          for bandwidth in ([port.bandwidth for port in memory.ports] if memory.ports else [None])}:
         problems.append((where, "a cache before an unlimited bandwidth spares nothing", "a bandwidth"))
+    if memory.bridge is not None:
+        problems.append((where, "'cache' beside `bridge`: it keeps what was asked for, without gaps", ""))
     granule = memory.granularity or 1
     if memory.cache % granule:
         problems.append((where, f"{memory.cache:,} B are no whole number of granules of {granule:,} B (`granularity`)", ""))
@@ -301,6 +307,8 @@ def _rate_problems(path: tuple[str | int, ...], memory: LevelFile | MemoryFile) 
         return []
     problems: list[Problem] = []
     if memory.timing is None:
+        if memory.bridge is not None and memory.granularity in (None, 1):
+            problems.append(((*path, "bridge"), "'bridge' without `granularity`: reads of single bytes have no gaps", ""))
         if memory.bandwidth is None:
             problems.append((path, "missing key 'bandwidth'", "`timing` names a DRAM that has one"))
         if memory.layout is not None:
@@ -308,8 +316,8 @@ def _rate_problems(path: tuple[str | int, ...], memory: LevelFile | MemoryFile) 
         return problems
     if memory.kind == "sram":
         problems.append(((*path, "timing"), "the channels of a DRAM are for kind: dram", ""))
-    problems += [((*path, key), f"'{key}' beside `timing`, whose channels say it", "") for key in ("bandwidth", "ports")
-                 if getattr(memory, key) is not None]
+    problems += [((*path, key), f"'{key}' beside `timing`, whose channels say it", "")
+                 for key in ("bandwidth", "ports", "bridge") if getattr(memory, key) is not None]
     if memory.granularity not in (None, 1):
         problems.append(((*path, "granularity"), "'granularity' beside `timing`: whole bursts are moved", ""))
     return problems

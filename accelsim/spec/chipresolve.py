@@ -80,7 +80,7 @@ def _memory(file: MemoryFile, clock: Fraction, drams: Mapping[str, Dram]) -> Mem
                   file.accumulate,
                   None if file.serves is None else frozenset(file.serves), dram,
                   beyond if dram is not None else 0, file.layout == "tiles", banked,
-                  frozenset(file.follows or ()), file.cache)
+                  frozenset(file.follows or ()), file.cache, file.bridge or 0)
 
 
 def _banked(file: MemoryFile) -> Banks | None:
@@ -112,7 +112,7 @@ def _array(level: LevelFile, clock: Fraction) -> Array:
                  _cycles(file.depth, clock), file.registers, file.buffers,
                  None if row else _rate(file.preload, clock, None), row, _rate(file.results, clock, None),
                  tuple((file.instances or {}).items()), file.lockstep,
-                 None if file.serves is None else frozenset(file.serves))
+                 None if file.serves is None else frozenset(file.serves), _cycles(file.least, clock))
 
 
 def _link(file: LinkFile, clock: Fraction) -> Link:

@@ -188,6 +188,27 @@ def test_a_step_loses_what_its_replay_does(lie: str, count: int, loops: str, por
     assert lost == alone.lost_bank + alone.lost_port_kind > 0
 
 
+@pytest.mark.parametrize("least", [1, 2, 3, 7])
+@pytest.mark.parametrize("loops", ["m* n* k*", "k* n* m*"])
+def test_passes_that_take_the_least_take_as_long_as_their_replay(least: int, loops: str) -> None:
+    """Ragged passes of three iterations and two, each given its time before the next begins to ask. The last one's time is over
+    before all it asked for is served.
+    """
+    on = chip([level("SRAM", capacity_bytes=1 << 20)], array((("x", 4), ("y", 4)), least_cycles=least))
+    case = make(on, gemm(8, 12, 8), entry("SRAM", loops), entry("PE", "m3", x="n4", y="k4"))
+    lies = dict.fromkeys("ABC", parse_layout("row"))
+    made = with_banks(case, [Banks(2, 4, Ports(both=1))], lies)
+    assert made is not None
+    (memory,) = made.chip.levels[0].memories
+    assert memory.banked is not None
+    (alone,) = replay(memory.banked, tile_access(made, 0, memory, memory.banked, lies, most_passes=1000).requesters).requesters
+    ran = run(made, None, CompiledMachine)
+    hold = 6 * (2 * max(3, least) + max(2, least))
+    assert ran.timeline.counts["hold_cycles"] == hold
+    assert ran.cycles == alone.cycles == hold + ran.timeline.counts["bank_own_cycles"]
+    compare(made)
+
+
 def test_results_that_wait_for_a_bank_leave_later() -> None:
     """The end of a run with nothing else to do: what its last results wait is told as emptying the array."""
     on = chip([level("SRAM")], array((("x", 4),), depth_cycles=5))

@@ -360,6 +360,8 @@ levels:
     ("bandwidth: unlimited", "bandwidth: unlimited, cache: 1 KiB", "it belongs to the outermost level"),
     ("bandwidth: 8 B/cycle, granularity: 32 B", "timing: ddr4-2400", "'cache' beside `timing`"),
     ("cache: 1 MiB", "cache: unlimited", "cache"),
+    ("cache: 1 MiB", "cache: 1 MiB, bridge: 1 KiB", "'cache' beside `bridge`"),
+    ("granularity: 32 B, cache: 1 MiB", "bridge: 1 KiB", "'bridge' without `granularity`"),
 ])
 def test_what_a_file_may_not_ask(found: str, put: str, told: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from accelsim.plan.images import IndexSet, Tile
 from accelsim.plan.layout import runs
 from accelsim.plan.moves import Move
+from accelsim.plan.places import bridged
 
 from ..helpers import chip, custom, entry, level, make, run
 
@@ -47,6 +48,27 @@ def test_runs_are_those_of_the_flattened_layout(pair: tuple[Tile, Tile | None]) 
     assert +runs(*pair) == flat_runs(*pair)
 
 
+@settings(max_examples=500, deadline=None)
+@given(tiles(), st.integers(0, 7), st.sampled_from([8, 32]), st.sampled_from([2, 16]))
+def test_gaps_that_are_short_are_bridged(pair: tuple[Tile, Tile | None], most: int, bits: int, granularity: int) -> None:
+    """A gap of so many elements is read with the runs beside it, one more is not; what comes before the first is none."""
+    places = [number for number, place in enumerate(product(*(range(axis.extent) for axis in pair[0])))
+              if all(axis.mask >> i & 1 for axis, i in zip(pair[0], place, strict=True))
+              and not (pair[1] is not None and all(axis.mask >> i & 1 for axis, i in zip(pair[1], place, strict=True)))]
+    runs_of: list[list[int]] = []
+    for number in places:
+        if runs_of and number - runs_of[-1][1] - 1 <= most:
+            runs_of[-1][1] = number
+        else:
+            runs_of.append([number, number])
+    lengths = [last - first + 1 for first, last in runs_of]
+    assert bridged(*pair, most) == dict(Counter(lengths))
+    move = Move(len(places), bits, *pair, bridge_bytes=most * bits // 8)
+    assert move.payload_bytes == len(places) * bits // 8
+    if most:
+        assert move.bytes_at(granularity) == sum(-(-length * bits // (8 * granularity)) * granularity for length in lengths)
+
+
 @settings(max_examples=300, deadline=None)
 @given(tiles(), st.sampled_from([4, 8, 16, 32]), st.sampled_from([1, 2, 16, 64]))
 def test_bytes_are_runs_rounded_up(pair: tuple[Tile, Tile | None], bits: int, granularity: int) -> None:
@@ -80,3 +102,16 @@ def test_bursts(rows: int, columns: int, granularity: int, moved: int, waste: in
     wasted = ran.timeline.traffic["DRAM", "X"].waste_bytes if waste else 0
     tiles = -(-8 // rows) * (8 // columns)
     assert wasted == waste * tiles or 8 % columns
+
+
+def test_a_gap_is_read_and_nothing_of_it_is_kept() -> None:
+    """Three words of 4 B, two words apart: one run where 8 B are bridged, with 16 B that are dropped. A drain skips its gaps."""
+    what = custom({"a": 3}, "Z", "fp32", X=["3*a"], Z=["3*a"], Y=["a"])
+    found = {}
+    for bridge in (0, 4, 8):
+        on = chip([level("DRAM", 1, granularity_bytes=4, bridge_bytes=bridge), level("SRAM")])
+        traffic = run(make(on, what, entry("DRAM", "a1"), entry("SRAM", "a3"))).timeline.traffic
+        wasted = {name: own.waste_bytes for (at, name), own in traffic.items() if at == "DRAM"}
+        found[bridge] = traffic["SRAM", "X"].fill_bytes, wasted
+    assert found[0] == found[4] == (12, {})
+    assert found[8] == (12, {"X": 16})

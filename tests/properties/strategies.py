@@ -298,6 +298,7 @@ def wide_chips(draw: st.DrawFn) -> Chip:
         model=draw(st.sampled_from(list(ArrayModel))),
         intervals=(("", draw(st.sampled_from([1, 1, 2]))),),
         depth_cycles=draw(st.sampled_from([0, 0, 3])),
+        least_cycles=draw(st.sampled_from([0, 0, 0, 5])),
         buffers=draw(st.integers(1, 2)),
         preload=draw(rates()),
         results=draw(rates()),

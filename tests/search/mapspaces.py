@@ -123,6 +123,7 @@ def paced(random: Random, chip: Chip) -> Chip:
         link, rate=rate(), latency_cycles=random.choice([0, 3]), granularity_bytes=random.choice([1, 8]),
         setup_cycles=random.choice([0, 5]), request_bytes=random.choice([None, 64]), outstanding=random.choice([None, 2]),
         multicast=random.choice(list(Multicast)), per_instance=random.random() < 0.3) for link in chip.links)
-    array = replace(chip.array, depth_cycles=random.choice([0, 3]), buffers=random.randint(1, 2), preload=rate(),
+    array = replace(chip.array, depth_cycles=random.choice([0, 3]), least_cycles=random.choice([0, 0, 5]),
+                    buffers=random.randint(1, 2), preload=rate(),
                     results=rate(), intervals=(("", random.randint(1, 4)),), lockstep=random.random() < 0.5)
     return replace(chip, levels=tuple(level(own) for own in chip.levels), array=array, links=links)
