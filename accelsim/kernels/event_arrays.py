@@ -201,9 +201,11 @@ def try_start(s: Ints, array: int) -> int:
 def release(s: Ints, run: int, late: int) -> int:
     """A block is done with its inputs, or with its outputs and what its last PE still needed."""
     b = s[B_RUN] + run * s[RUN_WIDTH]
+    feeds = s[B_LIST] + s[s[B_ARRAY] + s[b + RUN_ARRAY] * ARRAY_WIDTH + A_FEEDS]
     for t in range(s[TENSORS]):
         r = s[b + RUN_HEAD + t]
-        st = s[B_STATION] + s[s[B_RESIDENCY] + r * RESIDENCY_WIDTH + N_STATION] * STATION_WIDTH
+        # the operand's station, not the residency's: the record of an input may be another's by the time that results leave
+        st = s[B_STATION] + s[feeds + t] * STATION_WIDTH
         if (1 if s[st + S_LATE] or s[st + S_TENSOR] == s[OUTPUT] else 0) == late:
             reader_done(s, r, s[b + RUN_ARRAY], s[b + RUN_END])
     return 0

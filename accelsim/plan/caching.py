@@ -61,11 +61,14 @@ class CacheCounts:
 
 @dataclass
 class _Feed:
-    """The stays of one station: those looked up in part wait until the ones before are ready."""
+    """The stays of one station: those looked up in part wait until the ones before are ready. ``ahead``: steps within which they
+    may be asked for together.
+    """
 
     number: int
     tensor: int
     inside: int
+    ahead: int
     told: Iterator[Told]
     waiting: deque[_Waiting] = field(default_factory=deque)
 
@@ -77,7 +80,7 @@ class _Waiting:
 
 
 class Cached:
-    """The tensors of one tensor's home whose loads pass its cache: blocks, the loads by number, and whether the home adds up."""
+    """A tensor behind a cache: its blocks, its loads by number, and whether the memory adds up what arrives."""
 
     def __init__(self, blocks: Blocks, loads: Loads, *, adds: bool) -> None:
         self.blocks = blocks
@@ -85,16 +88,17 @@ class Cached:
         self.adds = adds
         self.counts = CacheCounts()
         self.written: set[int] = set()
-        self._known: dict[tuple[int, int], int] = {}
+        self._known: dict[tuple[int, int, bool], int] = {}
         self._of_group: dict[tuple[int, int], tuple[int, int]] = {}
 
-    def number(self, load: int, beyond_bytes: int) -> int:
-        """The number of a load of which so many bytes pass the memory's port."""
-        found = self._known.get((load, beyond_bytes))
+    def number(self, load: int, beyond_bytes: int, *, waits: bool) -> int:
+        """The number of a load of which so many bytes pass the memory's port, or that waits for another's."""
+        found = self._known.get((load, beyond_bytes, waits))
         if found is None:
             base = self.loads.all[load]
             assert base is not None, "what is looked up moves something"
-            found = self._known[load, beyond_bytes] = self.loads.add(CachedLoad(base, beyond_bytes))
+            made = CachedLoad(base, beyond_bytes, waits=waits)
+            found = self._known[load, beyond_bytes, waits] = self.loads.add(made)
         return found
 
     def shared(self, group: tuple[int, int]) -> int | None:
@@ -123,13 +127,16 @@ class Cache:
         self._held: OrderedDict[int, int] = OrderedDict()
         self._dirty: set[int] = set()
         self._used = 0
+        self._brought: dict[int, tuple[int, int]] = {}
         self._feeds: list[_Feed] = []
         self._events: list[tuple[int, bool, int, int, int, _Feed, _Waiting]] = []
         self._order = count()
 
-    def stays(self, tensor: int, inside: int, teller: Teller) -> CachedStays:
-        """The stays of a station whose loads pass here. ``inside``: steps of the deepest station's level in one of its own."""
-        self._feeds.append(_Feed(len(self._feeds), tensor, inside, teller.told()))
+    def stays(self, tensor: int, inside: int, slots: int, teller: Teller) -> CachedStays:
+        """The stays of a station of so many slots whose loads pass here. ``inside``: steps of the deepest station's level in one
+        of its own.
+        """
+        self._feeds.append(_Feed(len(self._feeds), tensor, inside, slots * inside, teller.told()))
         return CachedStays(self, len(self._feeds) - 1)
 
     def take(self, number: int, most: int) -> list[list[int]]:
@@ -162,7 +169,7 @@ class Cache:
 
     def _go_on(self) -> None:
         """Look up what comes next: a load, or a drain."""
-        _, drain, tensor, _, _, feed, waiting = heapq.heappop(self._events)
+        step, drain, tensor, _, _, feed, waiting = heapq.heappop(self._events)
         row, own = waiting.told.row, self._tensors[tensor]
         load = row[STAY_DRAIN if drain else STAY_FILL]
         if load:
@@ -171,7 +178,7 @@ class Cache:
             number = own.shared(group) if members else None
             if number is None:
                 touched = waiting.told.drains if drain else waiting.told.fills
-                number = own.number(load, self._pass(tensor, touched, write=drain))
+                number = self._load(step, feed, load, touched, write=drain)
                 if members:
                     own.share(group, members, number)
             row[STAY_DRAIN if drain else STAY_FILL] = number
@@ -183,23 +190,31 @@ class Cache:
         if not drain:
             self._follow(feed)
 
-    def _pass(self, tensor: int, touched: Sequence[Touched], *, write: bool) -> int:
-        """Look the blocks of a load up, each once, or write them; the bytes that pass the memory's port for it."""
-        own = self._tensors[tensor]
+    def _load(self, step: int, feed: _Feed, load: int, touched: Sequence[Touched], *, write: bool) -> int:
+        """Look the blocks of a load up, each once, or write them; the number of the load that this makes it."""
+        own = self._tensors[feed.tensor]
         bits = {number: one.bits for one in touched for number in own.blocks.of(one)}
-        look = self._write if write else self._read
-        return sum([look(tensor, own, number, bits[number]) for number in (bits if len(touched) == 1 else sorted(bits))])
-
-    def _read(self, tensor: int, own: Cached, number: int, bits: int) -> int:
-        block = number * len(self._tensors) + tensor
-        size = self._held.get(block)
-        if size is not None:
-            self._held.move_to_end(block)
-            own.counts.hit += size
-            return 0
-        size = own.blocks.size_bytes(number, bits)
-        own.counts.missed += size
-        return size + self._keep(block, size)
+        ordered = list(bits) if len(touched) == 1 else sorted(bits)
+        if write:
+            beyond = sum([self._write(feed.tensor, own, number, bits[number]) for number in ordered])
+            return own.number(load, beyond, waits=False)
+        beyond, waits = 0, False
+        for number in ordered:
+            block = number * len(self._tensors) + feed.tensor
+            size = self._held.get(block)
+            if size is not None:
+                self._held.move_to_end(block)
+                own.counts.hit += size
+                # who brought it for itself has had it before it asks again; another's may still be on its way
+                when, who = self._brought.get(block, (0, feed.number))
+                waits = waits or (who != feed.number and step - when < feed.ahead)
+                continue
+            size = own.blocks.size_bytes(number, bits[number])
+            own.counts.missed += size
+            beyond += size + self._keep(block, size)
+            if len(self._feeds) > len(self._tensors):
+                self._brought[block] = step, feed.number
+        return own.number(load, beyond, waits=waits)
 
     def _write(self, tensor: int, own: Cached, number: int, bits: int) -> int:
         block = number * len(self._tensors) + tensor
@@ -228,6 +243,7 @@ class Cache:
         """Give up the block that was asked for longest ago; the bytes that are written back."""
         block, size = self._held.popitem(last=False)
         self._used -= size
+        self._brought.pop(block, None)
         if block not in self._dirty:
             return 0
         self._dirty.remove(block)

@@ -115,13 +115,15 @@ class SingleLoad(Load):
 
 
 class CachedLoad(Load):
-    """A load through a cache: ``beyond_bytes`` of it pass the memory's port, with what is written back for it."""
+    """A load through a cache: ``beyond_bytes`` of it pass the memory's port, with what is written back for it. One that ``waits``
+    is behind another that brings what it asks for: a byte of the port stands for that.
+    """
 
     __slots__ = ("beyond_bytes", "of")
 
-    def __init__(self, of: Load, beyond_bytes: int) -> None:
+    def __init__(self, of: Load, beyond_bytes: int, *, waits: bool) -> None:
         self.of = of
-        self.beyond_bytes = beyond_bytes
+        self.beyond_bytes = beyond_bytes or int(waits)
 
     @property
     def elements(self) -> int:

@@ -104,7 +104,8 @@ class Schedule:
             return stays
         names, cache = self._caches[memory.name]
         inside = self.case.nest.steps_between(rules.entry, self.case.deepest_feeding)
-        return cache.stays(names.index(rules.tensor.name), inside, stays)
+        slots = self.case.slot_count(rules.entry, rules.tensor)
+        return cache.stays(names.index(rules.tensor.name), inside, slots, stays)
 
     def cached(self) -> dict[str, CacheCounts]:
         """What the caches did for each tensor, once all stays have been read; those without one left out."""

@@ -313,6 +313,18 @@ def test_cores_that_share_a_link_pass_the_cache_once(driver: type[Machine | Comp
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
+def test_what_is_on_its_way_is_waited_for(driver: type[Machine | CompiledMachine]) -> None:
+    """Two cores take the same A, of 64 B, at once: the second asks behind the first, and has it no sooner. The port serves A once
+    (16 cycles) and a byte's time for the second, and B's halves of 128 B.
+    """
+    on = chip([level("DRAM", 4, 10, cache_bytes=LARGE, ports="own", tensors="ABC"), level("L1", fanout=(("x", 2),))])
+    ran = run(make(on, gemm(4, 8, 4), entry("DRAM", "m1", x="n2"), entry("L1", "m4 n4 k4")), None, driver)
+    assert counted(ran)["A"] == {"hit": 64, "missed": 64, "written": 0, "back": 0, "dirty": 0}
+    assert ran.times("claimed", "A", unit=0) == ran.times("claimed", "A", unit=1) == [0]
+    assert (ran.times("ready", "A", unit=0), ran.times("ready", "A", unit=1)) == ([26], [27])
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
 def test_long_transfers_in_pieces(driver: type[Machine | CompiledMachine]) -> None:
     """Pieces of a load that hits wait for the link alone, and where that takes no time, for nothing."""
     for rate, chunk in ((8, 16), (None, 16)):

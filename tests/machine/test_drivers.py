@@ -14,7 +14,7 @@ from accelsim.plan import walk
 from accelsim.spec.case import Case
 from accelsim.timeline import RecordOptions, Timeline
 
-from ..helpers import brief, differing, run
+from ..helpers import brief, chip, differing, entry, level, make, operator, run, systolic
 from ..properties.strategies import MOST_STEPS, cases, steps_of, wide_cases
 
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
@@ -58,6 +58,17 @@ def test_in_how_large_pieces_the_plan_is_read_does_not_matter(case: Case, rows: 
         ran = run(case, None, CompiledMachine)
     assert ran.log == right.log, brief(case)
     same(ran.timeline, right.timeline, case)
+
+
+def test_results_that_leave_when_others_have_taken_an_inputs_record() -> None:
+    """An input is done with at the end of a step, its record in the compiled driver free for another tile: here for the output's,
+    three cycles before the step's results leave.
+    """
+    on = chip([level(name, accumulate=True) for name in ("DRAM", "L1", "L2", "L3")], systolic(1, 1, depth_cycles=3))
+    case = make(on, operator("conv1d", n=1, k=2, c=2, p=2, r=2), entry("DRAM", "k2 p2 c2 r2", "I W O"),
+                entry("L1", "", "I", {"I": 1}), entry("L2", "", "W", {"W": 1}), entry("L3", "", "W O", {"W": 1, "O": 2}))
+    compare(case)
+    assert run(case, None, CompiledMachine).cycles == 16 + 3
 
 
 @pytest.mark.nightly
