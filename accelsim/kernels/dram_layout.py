@@ -92,11 +92,9 @@ ACT, ACT2, PRE, PRE_ALL, RD, WR, RDA, WRA, REF, REF_BANK, SYNC_RD, SYNC_WR = ran
 
 # -- requests ---------------------------------------------------------------------------------------------------------
 
-Q_CHANNEL, Q_UNIT, Q_GROUP, Q_BANK, Q_ROW, Q_COLUMN, Q_WRITE, Q_WHEN, REQUEST_WIDTH = range(9)
-"""A request of a trace: its place, whether it writes, and the cycle before which it does not come. ``Q_GROUP`` and ``Q_BANK``
-count over the whole channel.
-"""
-F_BITS, F_WEIGHTS, F_WIDTH = 0, 1, 7
-"""A field of an address: its bits, and how much each of them adds to ``Q_CHANNEL`` and those behind it up to ``Q_COLUMN``."""
+Q_CHANNEL, Q_BANK, Q_ROW, Q_COLUMN, PLACE_WIDTH = range(5)
+"""The place of a request; ``Q_BANK`` counts over the whole channel."""
+F_BITS, F_PART, F_WEIGHT, F_WIDTH = range(4)
+"""A field of an address: its bits, which part of a place it adds to, and how much one of it adds."""
 A_ARRIVED, A_COMMAND, A_DONE, ANSWER_WIDTH = range(4)
 """When it entered the queue, when its column command was given, and when its data had passed."""

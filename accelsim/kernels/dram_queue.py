@@ -49,7 +49,6 @@ from accelsim.kernels.dram_layout import (
     Q_BANK,
     Q_COLUMN,
     Q_ROW,
-    Q_WRITE,
     SECOND,
     SECOND_FIRST,
     SECOND_LAST,
@@ -201,14 +200,14 @@ def take_out(s: Ints, first: int, last: int, e: int) -> int:
 
 
 @part
-def accept(s: Ints, q: Ints, at_request: int, request: int, now: int) -> int:
-    """Queue a request, which there is room for, behind those of its bank."""
-    e, bank, side = s[FREE], q[at_request + Q_BANK], q[at_request + Q_WRITE]
+def accept(s: Ints, q: Ints, request: int, side: int, now: int) -> int:
+    """Queue a request, which there is room for, behind those of its bank. ``q``: its place."""
+    e, bank = s[FREE], q[Q_BANK]
     k = bank_at(bank)
     s[FREE] = s[e + E_NEXT]
     s[e + E_REQUEST], s[e + E_WRITE], s[e + E_BANK] = request, side, bank
     s[e + E_ORDER] = (now << TURN_BITS) + (s[ORDER] & (1 << TURN_BITS) - 1)
-    s[e + E_ROW], s[e + E_COLUMN] = q[at_request + Q_ROW], q[at_request + Q_COLUMN]
+    s[e + E_ROW], s[e + E_COLUMN] = q[Q_ROW], q[Q_COLUMN]
     s[ORDER] += 1
     s[WAITING + side] += 1
     if s[SECOND]:
@@ -222,7 +221,7 @@ def accept(s: Ints, q: Ints, at_request: int, request: int, now: int) -> int:
         s[k + K_FIRST + side] = e
         if s[k + K_ROW] < 0:
             begin_to_wait(s, k, side)
-    if s[k + K_HIT + side] < 0 and s[k + K_ROW] == q[at_request + Q_ROW]:
+    if s[k + K_HIT + side] < 0 and s[k + K_ROW] == q[Q_ROW]:
         s[k + K_HIT + side] = e
     return weigh(s, bank, side)
 

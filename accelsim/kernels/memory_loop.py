@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from accelsim.kernels import dram_layout as at
 from accelsim.kernels.dram_control import tick
+from accelsim.kernels.dram_place import locate
 from accelsim.kernels.dram_queue import accept
 from accelsim.kernels.jit import INT, READ_2, WRITE_1, WRITE_2, flat, kernel, part, small_part
 from accelsim.kernels.memory_layout import (
@@ -196,20 +197,6 @@ def note_served(m: Ints, s: Ints, channel: int, channels: int, jobs: Ints, outco
 
 
 @part
-def locate(fields: Ints, burst: int, q: Ints) -> int:
-    """Write where a burst lies; returns its channel. ``fields``: as of ``dram_replay``."""
-    for column in range(at.REQUEST_WIDTH):
-        q[column] = 0
-    rest = burst
-    for f in range(fields.shape[0]):
-        value = rest & ((1 << fields[f, at.F_BITS]) - 1)
-        rest = rest >> fields[f, at.F_BITS]
-        for j in range(at.F_WIDTH - at.F_WEIGHTS):
-            q[at.Q_CHANNEL + j] += value * fields[f, at.F_WEIGHTS + j]
-    return int(q[at.Q_CHANNEL])
-
-
-@part
 def enter(m: Ints, state: Ints, width: int, jobs: Ints, runs: Ints, fields: Ints, q: Ints, outcomes: Ints, limit: int) -> int:
     """Queue bursts, those of reading jobs and those of writing ones each in their order, as long as there is room for the next;
     returns how far the memory may go on.
@@ -223,8 +210,7 @@ def enter(m: Ints, state: Ints, width: int, jobs: Ints, runs: Ints, fields: Ints
             s = flat(state[channel * width:])
             if s[at.WAITING + side] >= s[at.QUEUE]:
                 break
-            q[at.Q_WRITE] = side
-            accept(s, q, 0, job, now)
+            accept(s, q, job, side, now)
             m[HEAD + channel] = min(m[HEAD + channel], now + 1)
             jobs[job, J_GIVEN] += 1
             if jobs[job, J_GIVEN] == runs[run, RUN_COUNT]:
@@ -249,7 +235,7 @@ def advance(state: Ints, stand: Ints, jobs: Ints, runs: Ints, fields: Ints, unti
 
     ``state``: int64, the channels one after another. ``stand``: int64[HEAD + channels + buses x BUS_WIDTH]. ``jobs``:
     int64[n, JOB_WIDTH]. ``runs``: int64[r, RUN_WIDTH]. ``fields``: int64[f, F_WIDTH]. ``idle``: whether to go on when nothing
-    is asked for, which leaves refreshes to be done. ``answers``: int64[n x ANSWER_WIDTH]. ``request``: int64[REQUEST_WIDTH].
+    is asked for, which leaves refreshes to be done. ``answers``: int64[n x ANSWER_WIDTH]. ``request``: int64[PLACE_WIDTH].
     ``outcomes``: int64[o, OUTCOME_WIDTH]. ``rows``: int64[w, ROW_WIDTH].
     """
     m, a, q = flat(stand), flat(answers), flat(request)
