@@ -18,8 +18,7 @@ from accelsim.kernels.dram_layout import (
     GIVEN,
     K_GROUP,
     K_UNIT,
-    N_RD,
-    N_WR,
+    LEFT,
     NEVER,
     NEXT_REF,
     NOW,
@@ -27,7 +26,6 @@ from accelsim.kernels.dram_layout import (
     SECOND,
     SYNCING,
     TWO_BUSES,
-    WAITING,
 )
 from accelsim.kernels.dram_queue import bank_at
 from accelsim.kernels.dram_refresh import fall_due, refresh
@@ -87,12 +85,12 @@ def tick(s: Ints, answers: Ints, now: int, before: int) -> int:
 
     Returns the cycle in which to look again; ``NOW`` is the last one in which something was done.
     """
+    s[LEFT] = 0
     while True:
         s[NOW], s[GIVEN] = now, 0
         if s[REF_EVERY] and now >= s[NEXT_REF]:
             fall_due(s, now)
         until = min(before, s[NEXT_REF]) if s[REF_EVERY] else before
-        seen = s[WAITING] + s[WAITING + 1] - s[N_RD] - s[N_WR]
         if s[SYNCING] >= 0:
             e = s[SYNCING]
             k = bank_at(s[e + E_BANK])
@@ -116,6 +114,6 @@ def tick(s: Ints, answers: Ints, now: int, before: int) -> int:
             time = s[NOW] + 1
         if s[REF_EVERY]:
             time = min(time, s[NEXT_REF])
-        if s[WAITING] + s[WAITING + 1] - s[N_RD] - s[N_WR] != seen or time >= before:
+        if s[LEFT] or time >= before:
             return int(time)
         now = time

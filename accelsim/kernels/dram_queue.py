@@ -17,6 +17,7 @@ from accelsim.kernels.dram_layout import (
     BUFFER,
     BUFFER_LAST,
     CAP,
+    CLOSE_FROM,
     E_BANK,
     E_BEFORE,
     E_COLUMN,
@@ -37,9 +38,11 @@ from accelsim.kernels.dram_layout import (
     K_LAST,
     K_MISS,
     K_OLDER,
+    K_PRE,
     K_ROW,
     K_UNIT,
     K_YOUNGER,
+    LEFT,
     MISSES,
     N_ACT,
     NEVER,
@@ -161,6 +164,8 @@ def weigh(s: Ints, bank: int, side: int) -> int:
         elif hit == miss:
             miss = behind(s, miss, row, 0) if s[PROTECT] == 0 else NEVER
     s[k + K_MISS + side] = miss
+    if miss >= 0:
+        s[CLOSE_FROM + side] = min(s[CLOSE_FROM + side], s[k + K_PRE])
     put(s, HITS + side, bank, 1 if hit >= 0 else 0)
     return put(s, MISSES + side, bank, 1 if miss >= 0 else 0)
 
@@ -232,6 +237,7 @@ def leave_queue(s: Ints, e: int) -> int:
     side, before, after = s[e + E_WRITE], s[e + E_BEFORE], s[e + E_NEXT]
     k = bank_at(s[e + E_BANK])
     s[WAITING + side] -= 1
+    s[LEFT] = 1
     if before >= 0:
         s[before + E_NEXT] = after
     else:
@@ -298,6 +304,8 @@ def row_closed(s: Ints, bank: int) -> int:
     put(s, OPENED, bank, 0)
     for side in range(2):
         s[k + K_HIT + side] = NEVER
+        put(s, HITS + side, bank, 0)
+        put(s, MISSES + side, bank, 0)
         if s[k + K_FIRST + side] >= 0:
             begin_to_wait(s, k, side)
-    return weigh_both(s, bank)
+    return bank

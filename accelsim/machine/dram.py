@@ -66,8 +66,8 @@ def replay(dram: Dram, trace: Trace, *, at_once: int = 1, serial: int | None = N
     ``progress`` is told how many have entered.
     """
     count = len(trace.addresses)
-    addresses, when = (np.ascontiguousarray(column) for column in (trace.addresses, trace.when))
-    writes, fields = trace.writes.astype(np.int64), address_fields(dram)
+    bursts, writes, when = trace.addresses // dram.burst_bytes, trace.writes.astype(np.int64), np.ascontiguousarray(trace.when)
+    fields = address_fields(dram)
     place: Ints = np.empty(at.PLACE_WIDTH, dtype=np.int64)
     channels = dram.counts["channel"]
     room = 4 * count + 64 if log else 0
@@ -75,7 +75,7 @@ def replay(dram: Dram, trace: Trace, *, at_once: int = 1, serial: int | None = N
         state: Ints = np.tile(channel_at_rest(dram, room), channels)
         answers: Ints = np.full(count * at.ANSWER_WIDTH, at.NEVER, dtype=np.int64)
         stand: Ints = np.zeros(SOONEST + channels, dtype=np.int64)
-        while not replay_kernel(state, channels, addresses, writes, when, fields, dram.burst_bytes, place, at_once,
+        while not replay_kernel(state, channels, bursts, writes, when, fields, place, at_once,
                                 -1 if serial is None else serial, int(stand[ENTERED]) + PIECE, answers, stand):
             if progress is not None:
                 progress(int(stand[ENTERED]))
@@ -92,7 +92,7 @@ def replay(dram: Dram, trace: Trace, *, at_once: int = 1, serial: int | None = N
 
 
 def address_fields(dram: Dram) -> Ints:
-    """The fields of an address, int64[f, F_WIDTH]; banks are counted over the whole channel."""
+    """The fields of a burst's number, int64[f x F_WIDTH]; banks are counted over the whole channel."""
     ranks, groups, banks = dram.counts["rank"], dram.counts["bank_group"], dram.counts["bank"]
     parts = {
         "channel": (at.Q_CHANNEL, 1), "pseudo_channel": (at.Q_BANK, ranks * groups * banks), "rank": (at.Q_BANK, groups * banks),
@@ -103,7 +103,7 @@ def address_fields(dram: Dram) -> Ints:
         part, one = parts[field]
         row[at.F_BITS], row[at.F_PART], row[at.F_WEIGHT] = bits, part, one << have[field]
         have[field] += bits
-    return fields
+    return fields.ravel()
 
 
 def distances(dram: Dram) -> dict[int, int]:
