@@ -10,6 +10,7 @@ from accelsim.kernels.dram_give import give_access, give_next, give_second_activ
 from accelsim.kernels.dram_layout import (
     ACT2_BY,
     ACTIVATING,
+    ACTIVE,
     BEST,
     DUE_COUNT,
     E_BANK,
@@ -24,8 +25,10 @@ from accelsim.kernels.dram_layout import (
     NOW,
     REF_EVERY,
     SECOND,
+    SIDE,
     SYNCING,
     TWO_BUSES,
+    WAITING,
 )
 from accelsim.kernels.dram_queue import bank_at
 from accelsim.kernels.dram_refresh import fall_due, refresh
@@ -78,6 +81,12 @@ def go_on_refreshing(s: Ints, now: int) -> int:
     return time
 
 
+@small_part
+def is_idle(s: Ints) -> int:
+    """Whether a channel without a second queue has nothing to do before a request comes or a refresh falls due."""
+    return 1 if s[WAITING] + s[WAITING + 1] + s[SECOND] + s[DUE_COUNT] == 0 and s[ACTIVE] == 0 and s[ACTIVATING] < 0 else 0
+
+
 @part
 def tick(s: Ints, answers: Ints, now: int, before: int) -> int:
     """Give a channel's commands from the cycle ``now`` on, until a request has its column command or leaves its queue, or until
@@ -91,7 +100,11 @@ def tick(s: Ints, answers: Ints, now: int, before: int) -> int:
         if s[REF_EVERY] and now >= s[NEXT_REF]:
             fall_due(s, now)
         until = min(before, s[NEXT_REF]) if s[REF_EVERY] else before
-        if s[SYNCING] >= 0:
+        if is_idle(s):
+            # as where no read waits
+            s[SIDE] = 1
+            time = FAR
+        elif s[SYNCING] >= 0:
             e = s[SYNCING]
             k = bank_at(s[e + E_BANK])
             if column_from(s, s[k + K_UNIT], s[k + K_GROUP], s[e + E_BANK], s[e + E_WRITE]) <= now:

@@ -65,8 +65,8 @@ when the last four were.
 G_ACT, G_RD, G_WR = range(3)
 GROUP_WIDTH = 4
 """A bank group: from when on commands may come."""
-(K_ROW, K_ACT, K_PRE, K_RD, K_WR, K_REF, K_ACTIVE, K_HITS, K_UNIT, K_GROUP, K_FIRST, K_FIRST_WRITE, K_LAST, K_LAST_WRITE,
- K_HIT, K_HIT_WRITE, K_MISS, K_MISS_WRITE, K_OLDER, K_OLDER_WRITE, K_YOUNGER, K_YOUNGER_WRITE,
+(K_ROW, K_ACT, K_PRE, K_RD, K_WR, K_ACTIVE, K_UNIT, K_GROUP, K_FIRST, K_FIRST_WRITE, K_HIT, K_HIT_WRITE, K_MISS, K_MISS_WRITE,
+ K_YOUNGER, K_YOUNGER_WRITE, K_OLDER, K_OLDER_WRITE, K_LAST, K_LAST_WRITE, K_HITS, K_REF,
  K_REFRESHED, K_REFRESHED_UNTIL, K_OPENER) = range(25)
 BANK_WIDTH = 32
 """A bank: its open row (-1: none), from when on commands may come, the request that it was activated for (-1: none under
@@ -75,11 +75,11 @@ the last, the first for the open row, and the first that may have it closed (-1:
 whose first requests are the next older and the next younger (-1: none); and the last refresh that held it up;
 of a second queue, the request that the row was opened for.
 """
-B_UNIT = HEAD
+B_UNIT = -(-HEAD // 8) * 8
 B_GROUP = B_UNIT + MOST_BANKS * UNIT_WIDTH
 B_BANK = B_GROUP + MOST_BANKS * GROUP_WIDTH
 B_DUE = B_BANK + MOST_BANKS * BANK_WIDTH
-B_ENTRY = B_DUE + MOST_BANKS
+B_ENTRY = -(-(B_DUE + MOST_BANKS) // 8) * 8
 """Where the sections begin; what is written down of commands stands behind the requests, at ``B_LOG``."""
 
 E_REQUEST, E_WRITE, E_BANK, E_ROW, E_COLUMN, E_ORDER, E_NEXT, E_BEFORE, ENTRY_WIDTH = range(9)
