@@ -95,7 +95,9 @@ def best_hit(s: Ints, now: int, side: int, banks: int) -> int:
 
 @small_part
 def best_to_close(s: Ints, now: int, side: int, banks: int, turn: int) -> int:
-    """As ``best_hit`` for those that may have another row closed for them; ``turn``: that of the best so far."""
+    """As ``best_hit`` for those that may have another row closed for them; ``turn``: that of the best so far. Notes from when on
+    any of them may.
+    """
     best, best_at = s[BEST], s[BEST_AT]
     if s[CLOSE_FROM + side] > best_at:
         return turn

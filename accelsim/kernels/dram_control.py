@@ -84,7 +84,9 @@ def go_on_refreshing(s: Ints, now: int) -> int:
 @small_part
 def is_idle(s: Ints) -> int:
     """Whether a channel without a second queue has nothing to do before a request comes or a refresh falls due."""
-    return 1 if s[WAITING] + s[WAITING + 1] + s[SECOND] + s[DUE_COUNT] == 0 and s[ACTIVE] == 0 and s[ACTIVATING] < 0 else 0
+    if s[WAITING] > 0 or s[WAITING + 1] > 0 or s[ACTIVE] != 0 or s[ACTIVATING] >= 0:
+        return 0
+    return 1 if s[SECOND] + s[DUE_COUNT] == 0 else 0
 
 
 @part

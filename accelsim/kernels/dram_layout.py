@@ -39,8 +39,9 @@ the data clock is started by a command of its own, and runs on for ``SYNC_READ``
 ``REF_EVERY``: cycles between refreshes (of one bank after another with ``REF_ONE``), 0: none. ``SIDE``: whether writes are
 served now. ``WAITING``: reads in their queue, and then writes in theirs.
 Sets of banks, a bit each: ``OPENED``: a row is open; ``HITS``, of reads and then of writes: one waits for the open row;
-``MISSES``: one may have the open row closed for it, none of them before ``CLOSE_FROM``; ``ACTIVE``: the row was opened for a request
-that is still to be served; ``ACTIVE_BEST``, ``ACTIVE_AT``: which of these requests is next, and when (-1: not worked out).
+``MISSES``: one may have the open row closed for it, none of these rows before ``CLOSE_FROM``; ``ACTIVE``: the row was
+opened for a request that is still to be served; ``ACTIVE_BEST``, ``ACTIVE_AT``: which of these requests is next, and when
+(-1: not worked out).
 ``SECOND``: requests in a second queue, in which reads and writes are chosen from together, 0: there is none; ``IN_SECOND`` are
 there, from ``SECOND_FIRST`` to ``SECOND_LAST``. Those before it wait from ``BUFFER`` to ``BUFFER_LAST``; ``DRAINING`` writes go
 on first, ``ALONE``: so many begin to where nothing else is to be done.
@@ -75,11 +76,11 @@ the last, the first for the open row, and the first that may have it closed (-1:
 whose first requests are the next older and the next younger (-1: none); and the last refresh that held it up;
 of a second queue, the request that the row was opened for.
 """
-B_UNIT = -(-HEAD // 8) * 8
+B_UNIT = HEAD
 B_GROUP = B_UNIT + MOST_BANKS * UNIT_WIDTH
 B_BANK = B_GROUP + MOST_BANKS * GROUP_WIDTH
 B_DUE = B_BANK + MOST_BANKS * BANK_WIDTH
-B_ENTRY = -(-(B_DUE + MOST_BANKS) // 8) * 8
+B_ENTRY = B_DUE + MOST_BANKS
 """Where the sections begin; what is written down of commands stands behind the requests, at ``B_LOG``."""
 
 E_REQUEST, E_WRITE, E_BANK, E_ROW, E_COLUMN, E_ORDER, E_NEXT, E_BEFORE, ENTRY_WIDTH = range(9)

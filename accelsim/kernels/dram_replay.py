@@ -25,7 +25,7 @@ from accelsim.kernels.dram_layout import (
 )
 from accelsim.kernels.dram_place import locate
 from accelsim.kernels.dram_queue import accept
-from accelsim.kernels.jit import INT, READ_1, WRITE_1, flat, kernel, part
+from accelsim.kernels.jit import INT, READ_1, WRITE_1, flat, kernel, small_part
 
 Ints = NDArray[np.int64]
 
@@ -36,47 +36,21 @@ channel, the next cycle to look at.
 """
 
 
-@part
-def go_on(s: Ints, a: Ints, time: int, before: int, side: int) -> int:
-    """Let a channel do what it does before a cycle, and further until there is room for a read, or a write; ``time``, and what it
-    returns: the next cycle to look at.
-    """
-    while True:
-        full = s[WAITING + side] >= s[QUEUE]
-        if time >= before and not full:
-            return time
-        time = tick(s, a, time, FAR if full else before)
+@small_part
+def is_full(s: Ints, side: int) -> int:
+    """Whether there is no room for another read, or write."""
+    return 1 if s[WAITING + side] >= s[QUEUE] else 0
 
 
-@part
-def serve_all(s: Ints, a: Ints, time: int) -> int:
-    """Let a channel go on until no request is left in it; ``time``, and what it returns: the next cycle to look at."""
-    while s[WAITING] + s[WAITING + 1] + s[IN_SECOND] > 0 or s[ACTIVE] != 0 or s[ACTIVATING] >= 0:
-        time = tick(s, a, time, FAR)
-    return time
-
-
-@part
-def finish(state: Ints, channels: int, width: int, a: Ints, clock: int, soonest: Ints) -> int:
-    """Let the channels serve all that entered, the last in cycle ``clock``, and come to one cycle with what else they do."""
-    last = clock
-    for c in range(channels):
-        s = flat(state[c * width:])
-        soonest[c] = go_on(s, a, soonest[c], clock + 1, 0)
-        # none comes to push out writes that are held back
-        s[ALONE] = 1
-        if s[SECOND]:
-            soonest[c] = min(soonest[c], clock + 1)
-        soonest[c] = serve_all(s, a, soonest[c])
-        last = max(last, s[NOW])
-    for c in range(channels):
-        soonest[c] = go_on(flat(state[c * width:]), a, soonest[c], last + 1, 0)
-    return last
+@small_part
+def holds_any(s: Ints) -> int:
+    """Whether a request is left in a channel."""
+    return 1 if s[WAITING] + s[WAITING + 1] + s[IN_SECOND] > 0 or s[ACTIVE] != 0 or s[ACTIVATING] >= 0 else 0
 
 
 @kernel(INT(WRITE_1, INT, READ_1, READ_1, READ_1, READ_1, WRITE_1, INT, INT, INT, WRITE_1, WRITE_1))
-def replay(state: Ints, channels: int, bursts: Ints, writes: Ints, when: Ints, fields: Ints, place: Ints, at_once: int, serial: int,
-           most: int, answers: Ints, stand: Ints) -> int:
+def replay(state: Ints, channels: int, bursts: Ints, writes: Ints, when: Ints, fields: Ints, place: Ints, at_once: int,
+           serial: int, most: int, answers: Ints, stand: Ints) -> int:
     """Replay a trace until ``most`` of its requests have entered, or to its end; returns 1 at the end. Called again, it goes on.
 
     ``state``: int64, ``channels`` of them one after another, as `dram_layout` says. ``bursts``, ``writes``, ``when``: int64[n],
@@ -103,20 +77,39 @@ def replay(state: Ints, channels: int, bursts: Ints, writes: Ints, when: Ints, f
     while entered < min(most, count):
         time = max(t[entered], clock + 1 if together == at_once else clock)
         if serial >= 0 and entered > 0:
-            soonest[c] = serve_all(flat(state[c * width:]), a, soonest[c])
+            s = flat(state[c * width:])
+            while holds_any(s):
+                soonest[c] = tick(s, a, soonest[c], FAR)
             time = max(time, a[(entered - 1) * ANSWER_WIDTH + A_DONE] + serial)
-        c = locate(f, parts, b[entered], q)
+        c, side = locate(f, parts, b[entered], q), w[entered]
         s = flat(state[c * width:])
-        soonest[c] = go_on(s, a, soonest[c], time + 1, w[entered])
+        while soonest[c] <= time or is_full(s, side):
+            soonest[c] = tick(s, a, soonest[c], FAR if is_full(s, side) else time + 1)
         time = max(time, s[NOW])
-        accept(s, q, entered, w[entered], time)
+        accept(s, q, entered, side, time)
         a[entered * ANSWER_WIDTH + A_ARRIVED] = time
         soonest[c] = time + 1
         together = together + 1 if time == clock else 1
         clock = time
         entered += 1
-    ended = 0
-    if entered == count:
-        clock, ended = finish(state, channels, width, a, clock, soonest), 1
+    ended = 1 if entered == count else 0
+    if ended:
+        last = clock
+        for c in range(channels):
+            s = flat(state[c * width:])
+            while soonest[c] <= clock:
+                soonest[c] = tick(s, a, soonest[c], clock + 1)
+            # none comes to push out writes that are held back
+            s[ALONE] = 1
+            if s[SECOND]:
+                soonest[c] = min(soonest[c], clock + 1)
+            while holds_any(s):
+                soonest[c] = tick(s, a, soonest[c], FAR)
+            last = max(last, s[NOW])
+        # refreshes go on until the last channel has served its last request
+        for c in range(channels):
+            s = flat(state[c * width:])
+            while soonest[c] <= last:
+                soonest[c] = tick(s, a, soonest[c], last + 1)
     stand[CLOCK], stand[TOGETHER], stand[ENTERED] = clock, together, entered
     return ended

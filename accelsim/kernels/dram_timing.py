@@ -257,7 +257,7 @@ def hold_up_others(s: Ints, now: int, unit: int, write: int) -> int:
             o = B_UNIT + other * UNIT_WIDTH
             push(s, o + U_RD, now + s[WR_RD_RANK if write else RD_RD_RANK])
             push(s, o + U_WR, now + s[WR_WR_RANK if write else RD_WR_RANK])
-    return first
+    return int(first)
 
 
 @small_part

@@ -66,8 +66,8 @@ def replay(dram: Dram, trace: Trace, *, at_once: int = 1, serial: int | None = N
     ``progress`` is told how many have entered.
     """
     count = len(trace.addresses)
-    bursts, writes, when = trace.addresses // dram.burst_bytes, trace.writes.astype(np.int64), np.ascontiguousarray(trace.when)
-    fields = address_fields(dram)
+    bursts, when = trace.addresses // dram.burst_bytes, np.ascontiguousarray(trace.when)
+    directions, fields = trace.writes.astype(np.int64), address_fields(dram)
     place: Ints = np.empty(at.PLACE_WIDTH, dtype=np.int64)
     channels = dram.counts["channel"]
     room = 4 * count + 64 if log else 0
@@ -75,7 +75,7 @@ def replay(dram: Dram, trace: Trace, *, at_once: int = 1, serial: int | None = N
         state: Ints = np.tile(channel_at_rest(dram, room), channels)
         answers: Ints = np.full(count * at.ANSWER_WIDTH, at.NEVER, dtype=np.int64)
         stand: Ints = np.zeros(SOONEST + channels, dtype=np.int64)
-        while not replay_kernel(state, channels, bursts, writes, when, fields, place, at_once,
+        while not replay_kernel(state, channels, bursts, directions, when, fields, place, at_once,
                                 -1 if serial is None else serial, int(stand[ENTERED]) + PIECE, answers, stand):
             if progress is not None:
                 progress(int(stand[ENTERED]))
