@@ -15,6 +15,7 @@ from accelsim.kernels.dram_layout import (
     B_UNIT,
     BEST,
     BEST_AT,
+    CLOSE_FROM,
     COLUMN_BUS,
     DUE_COUNT,
     E_BANK,
@@ -94,18 +95,24 @@ def best_hit(s: Ints, now: int, side: int, banks: int) -> int:
 
 @small_part
 def best_to_close(s: Ints, now: int, side: int, banks: int, turn: int) -> int:
-    """As ``best_hit`` for those that may have another row closed for them; ``turn``: that of the best so far."""
+    """As ``best_hit`` for those that may have another row closed for them; ``turn``: that of the best so far. Notes from when on
+    any of them may.
+    """
     best, best_at = s[BEST], s[BEST_AT]
+    if s[CLOSE_FROM + side] > best_at:
+        return turn
+    soonest = FAR
     while banks:
         bank = lowest(banks)
         banks &= banks - 1
         k = bank_at(bank)
+        soonest = min(soonest, s[k + K_PRE])
         if s[k + K_PRE] <= best_at:
             e = s[k + K_MISS + side]
             time = precharge_at(s, now, s[k + K_UNIT], bank)
             if time < best_at or (time == best_at and s[e + E_ORDER] < turn):
                 best, best_at, turn = e, time, s[e + E_ORDER]
-    s[BEST], s[BEST_AT] = best, best_at
+    s[BEST], s[BEST_AT], s[CLOSE_FROM + side] = best, best_at, soonest
     return turn
 
 
@@ -140,9 +147,9 @@ def best_waiting(s: Ints, now: int, side: int, slot: int) -> int:
     if slot != ROWS:
         turn = best_hit(s, now, side, s[HITS + side] & others)
     if slot != COLUMNS:
-        turn = best_to_close(s, now, side, s[MISSES + side] & others, turn)
         if s[ACTIVATING] < 0:
             turn = best_to_open(s, now, side, turn)
+        turn = best_to_close(s, now, side, s[MISSES + side] & others, turn)
     return turn
 
 

@@ -10,6 +10,7 @@ from accelsim.kernels.dram_give import give_access, give_next, give_second_activ
 from accelsim.kernels.dram_layout import (
     ACT2_BY,
     ACTIVATING,
+    ACTIVE,
     BEST,
     DUE_COUNT,
     E_BANK,
@@ -18,13 +19,13 @@ from accelsim.kernels.dram_layout import (
     GIVEN,
     K_GROUP,
     K_UNIT,
-    N_RD,
-    N_WR,
+    LEFT,
     NEVER,
     NEXT_REF,
     NOW,
     REF_EVERY,
     SECOND,
+    SIDE,
     SYNCING,
     TWO_BUSES,
     WAITING,
@@ -80,6 +81,14 @@ def go_on_refreshing(s: Ints, now: int) -> int:
     return time
 
 
+@small_part
+def is_idle(s: Ints) -> int:
+    """Whether a channel without a second queue has nothing to do before a request comes or a refresh falls due."""
+    if s[WAITING] > 0 or s[WAITING + 1] > 0 or s[ACTIVE] != 0 or s[ACTIVATING] >= 0:
+        return 0
+    return 1 if s[SECOND] + s[DUE_COUNT] == 0 else 0
+
+
 @part
 def tick(s: Ints, answers: Ints, now: int, before: int) -> int:
     """Give a channel's commands from the cycle ``now`` on, until a request has its column command or leaves its queue, or until
@@ -87,13 +96,17 @@ def tick(s: Ints, answers: Ints, now: int, before: int) -> int:
 
     Returns the cycle in which to look again; ``NOW`` is the last one in which something was done.
     """
+    s[LEFT] = 0
     while True:
         s[NOW], s[GIVEN] = now, 0
         if s[REF_EVERY] and now >= s[NEXT_REF]:
             fall_due(s, now)
         until = min(before, s[NEXT_REF]) if s[REF_EVERY] else before
-        seen = s[WAITING] + s[WAITING + 1] - s[N_RD] - s[N_WR]
-        if s[SYNCING] >= 0:
+        if is_idle(s):
+            # as where no read waits
+            s[SIDE] = 1
+            time = FAR
+        elif s[SYNCING] >= 0:
             e = s[SYNCING]
             k = bank_at(s[e + E_BANK])
             if column_from(s, s[k + K_UNIT], s[k + K_GROUP], s[e + E_BANK], s[e + E_WRITE]) <= now:
@@ -116,6 +129,6 @@ def tick(s: Ints, answers: Ints, now: int, before: int) -> int:
             time = s[NOW] + 1
         if s[REF_EVERY]:
             time = min(time, s[NEXT_REF])
-        if s[WAITING] + s[WAITING + 1] - s[N_RD] - s[N_WR] != seen or time >= before:
+        if s[LEFT] or time >= before:
             return int(time)
         now = time

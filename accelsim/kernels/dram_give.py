@@ -28,6 +28,7 @@ from accelsim.kernels.dram_layout import (
     K_ROW,
     K_UNIT,
     LATEST,
+    LEFT,
     NEVER,
     READ_LATENCY,
     SERVED,
@@ -79,7 +80,7 @@ def give_access(s: Ints, answers: Ints, e: int, now: int) -> int:
     done = now + s[WRITE_LATENCY if write else READ_LATENCY]
     a = s[e + E_REQUEST] * ANSWER_WIDTH
     answers[a + A_COMMAND], answers[a + A_DONE] = now, done
-    s[LATEST] = max(s[LATEST], done)
+    s[LATEST], s[LEFT] = max(s[LATEST], done), 1
     if s[SYNC]:
         s[SYNCED_UNTIL] = max(s[SYNCED_UNTIL], now + s[SYNC_WRITE if write else SYNC_READ])
     s[SERVED], s[SERVED_AT], s[SERVED_BANK] = s[e + E_REQUEST], now, bank

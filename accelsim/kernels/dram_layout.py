@@ -24,12 +24,12 @@ TURN_BITS = 24
  ACT2_WITHIN, SYNC_READ, SYNC_WRITE,
  # what does
  NOW, COLUMN_BUS, ROW_BUS, SIDE, WAITING, WAITING_WRITES, FREE, ORDER,
- OPENED, HITS, HITS_WRITES, MISSES, MISSES_WRITES, ACTIVE, ACTIVE_BEST, ACTIVE_AT,
+ OPENED, HITS, HITS_WRITES, MISSES, MISSES_WRITES, CLOSE_FROM, CLOSE_FROM_WRITES, ACTIVE, ACTIVE_BEST, ACTIVE_AT,
  BUFFER, BUFFER_WRITES, BUFFER_LAST, BUFFER_LAST_WRITES, SECOND_FIRST, SECOND_LAST, IN_SECOND, DRAINING,
  NEXT_REF, DUE_FIRST, DUE_COUNT, NEXT_ONE, ACTIVATING, ACT2_BY, SYNCED_UNTIL, SYNCING,
- RISING_UNIT, RISING_BANK, RISING_KIND, RISING_UNTIL, LATEST, BEST, BEST_AT, GIVEN,
+ RISING_UNIT, RISING_BANK, RISING_KIND, RISING_UNTIL, LATEST, BEST, BEST_AT, GIVEN, LEFT,
  N_ACT, N_PRE, N_PRE_REF, N_REF, N_RD, N_WR, LOG_ROOM, LOG_COUNT,
- SERVED, SERVED_AT, SERVED_BANK, SERVED_ENTERED, SERVED_OPENED, B_LOG, HEAD) = range(114)
+ SERVED, SERVED_AT, SERVED_BANK, SERVED_ENTERED, SERVED_OPENED, B_LOG, HEAD) = range(117)
 """``UNITS``: ranks of all pseudo-channels; ``RANKS`` of one share a data bus. ``HIGH``, ``LOW``: how many writes begin and end
 writing. ``PROTECT``: older hits of a row keep it open; younger ones
 do too until it was hit ``CAP`` times. ``CLOSED``: rows are closed
@@ -39,12 +39,14 @@ the data clock is started by a command of its own, and runs on for ``SYNC_READ``
 ``REF_EVERY``: cycles between refreshes (of one bank after another with ``REF_ONE``), 0: none. ``SIDE``: whether writes are
 served now. ``WAITING``: reads in their queue, and then writes in theirs.
 Sets of banks, a bit each: ``OPENED``: a row is open; ``HITS``, of reads and then of writes: one waits for the open row;
-``MISSES``: one may have the open row closed for it; ``ACTIVE``: the row was opened for a request
-that is still to be served; ``ACTIVE_BEST``, ``ACTIVE_AT``: which of these requests is next, and when (-1: not worked out).
+``MISSES``: one may have the open row closed for it, none of these rows before ``CLOSE_FROM``; ``ACTIVE``: the row was
+opened for a request that is still to be served; ``ACTIVE_BEST``, ``ACTIVE_AT``: which of these requests is next, and when
+(-1: not worked out).
 ``SECOND``: requests in a second queue, in which reads and writes are chosen from together, 0: there is none; ``IN_SECOND`` are
 there, from ``SECOND_FIRST`` to ``SECOND_LAST``. Those before it wait from ``BUFFER`` to ``BUFFER_LAST``; ``DRAINING`` writes go
 on first, ``ALONE``: so many begin to where nothing else is to be done.
-``BEST``, ``BEST_AT``: the request that is to have the next command, and when; ``GIVEN``: whether a command was given.
+``BEST``, ``BEST_AT``: the request that is to have the next command, and when; ``GIVEN``: whether a command was given; ``LEFT``:
+whether a request had its column command or left its queue.
 ``SERVED``: the last request that had its column command, in which cycle, of which bank, when it had entered its queue, and
 whether a row was opened for it.
 """
@@ -64,8 +66,8 @@ when the last four were.
 G_ACT, G_RD, G_WR = range(3)
 GROUP_WIDTH = 4
 """A bank group: from when on commands may come."""
-(K_ROW, K_ACT, K_PRE, K_RD, K_WR, K_REF, K_ACTIVE, K_HITS, K_UNIT, K_GROUP, K_FIRST, K_FIRST_WRITE, K_LAST, K_LAST_WRITE,
- K_HIT, K_HIT_WRITE, K_MISS, K_MISS_WRITE, K_OLDER, K_OLDER_WRITE, K_YOUNGER, K_YOUNGER_WRITE,
+(K_ROW, K_ACT, K_PRE, K_RD, K_WR, K_ACTIVE, K_UNIT, K_GROUP, K_FIRST, K_FIRST_WRITE, K_HIT, K_HIT_WRITE, K_MISS, K_MISS_WRITE,
+ K_YOUNGER, K_YOUNGER_WRITE, K_OLDER, K_OLDER_WRITE, K_LAST, K_LAST_WRITE, K_HITS, K_REF,
  K_REFRESHED, K_REFRESHED_UNTIL, K_OPENER) = range(25)
 BANK_WIDTH = 32
 """A bank: its open row (-1: none), from when on commands may come, the request that it was activated for (-1: none under
@@ -92,11 +94,9 @@ ACT, ACT2, PRE, PRE_ALL, RD, WR, RDA, WRA, REF, REF_BANK, SYNC_RD, SYNC_WR = ran
 
 # -- requests ---------------------------------------------------------------------------------------------------------
 
-Q_CHANNEL, Q_UNIT, Q_GROUP, Q_BANK, Q_ROW, Q_COLUMN, Q_WRITE, Q_WHEN, REQUEST_WIDTH = range(9)
-"""A request of a trace: its place, whether it writes, and the cycle before which it does not come. ``Q_GROUP`` and ``Q_BANK``
-count over the whole channel.
-"""
-F_BITS, F_WEIGHTS, F_WIDTH = 0, 1, 7
-"""A field of an address: its bits, and how much each of them adds to ``Q_CHANNEL`` and those behind it up to ``Q_COLUMN``."""
+Q_CHANNEL, Q_BANK, Q_ROW, Q_COLUMN, PLACE_WIDTH = range(5)
+"""The place of a request; ``Q_BANK`` counts over the whole channel."""
+F_BITS, F_PART, F_WEIGHT, F_WIDTH = range(4)
+"""A field of a burst's number: its bits, which part of a place it adds to, and how much one of it adds."""
 A_ARRIVED, A_COMMAND, A_DONE, ANSWER_WIDTH = range(4)
 """When it entered the queue, when its column command was given, and when its data had passed."""

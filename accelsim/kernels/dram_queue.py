@@ -17,6 +17,7 @@ from accelsim.kernels.dram_layout import (
     BUFFER,
     BUFFER_LAST,
     CAP,
+    CLOSE_FROM,
     E_BANK,
     E_BEFORE,
     E_COLUMN,
@@ -37,9 +38,11 @@ from accelsim.kernels.dram_layout import (
     K_LAST,
     K_MISS,
     K_OLDER,
+    K_PRE,
     K_ROW,
     K_UNIT,
     K_YOUNGER,
+    LEFT,
     MISSES,
     N_ACT,
     NEVER,
@@ -49,7 +52,6 @@ from accelsim.kernels.dram_layout import (
     Q_BANK,
     Q_COLUMN,
     Q_ROW,
-    Q_WRITE,
     SECOND,
     SECOND_FIRST,
     SECOND_LAST,
@@ -162,6 +164,8 @@ def weigh(s: Ints, bank: int, side: int) -> int:
         elif hit == miss:
             miss = behind(s, miss, row, 0) if s[PROTECT] == 0 else NEVER
     s[k + K_MISS + side] = miss
+    if miss >= 0:
+        s[CLOSE_FROM + side] = min(s[CLOSE_FROM + side], s[k + K_PRE])
     put(s, HITS + side, bank, 1 if hit >= 0 else 0)
     return put(s, MISSES + side, bank, 1 if miss >= 0 else 0)
 
@@ -201,14 +205,14 @@ def take_out(s: Ints, first: int, last: int, e: int) -> int:
 
 
 @part
-def accept(s: Ints, q: Ints, at_request: int, request: int, now: int) -> int:
-    """Queue a request, which there is room for, behind those of its bank."""
-    e, bank, side = s[FREE], q[at_request + Q_BANK], q[at_request + Q_WRITE]
+def accept(s: Ints, q: Ints, request: int, side: int, now: int) -> int:
+    """Queue a request, which there is room for, behind those of its bank. ``q``: its place."""
+    e, bank = s[FREE], q[Q_BANK]
     k = bank_at(bank)
     s[FREE] = s[e + E_NEXT]
     s[e + E_REQUEST], s[e + E_WRITE], s[e + E_BANK] = request, side, bank
     s[e + E_ORDER] = (now << TURN_BITS) + (s[ORDER] & (1 << TURN_BITS) - 1)
-    s[e + E_ROW], s[e + E_COLUMN] = q[at_request + Q_ROW], q[at_request + Q_COLUMN]
+    s[e + E_ROW], s[e + E_COLUMN] = q[Q_ROW], q[Q_COLUMN]
     s[ORDER] += 1
     s[WAITING + side] += 1
     if s[SECOND]:
@@ -222,7 +226,7 @@ def accept(s: Ints, q: Ints, at_request: int, request: int, now: int) -> int:
         s[k + K_FIRST + side] = e
         if s[k + K_ROW] < 0:
             begin_to_wait(s, k, side)
-    if s[k + K_HIT + side] < 0 and s[k + K_ROW] == q[at_request + Q_ROW]:
+    if s[k + K_HIT + side] < 0 and s[k + K_ROW] == q[Q_ROW]:
         s[k + K_HIT + side] = e
     return weigh(s, bank, side)
 
@@ -233,6 +237,7 @@ def leave_queue(s: Ints, e: int) -> int:
     side, before, after = s[e + E_WRITE], s[e + E_BEFORE], s[e + E_NEXT]
     k = bank_at(s[e + E_BANK])
     s[WAITING + side] -= 1
+    s[LEFT] = 1
     if before >= 0:
         s[before + E_NEXT] = after
     else:
@@ -299,6 +304,8 @@ def row_closed(s: Ints, bank: int) -> int:
     put(s, OPENED, bank, 0)
     for side in range(2):
         s[k + K_HIT + side] = NEVER
+        put(s, HITS + side, bank, 0)
+        put(s, MISSES + side, bank, 0)
         if s[k + K_FIRST + side] >= 0:
             begin_to_wait(s, k, side)
-    return weigh_both(s, bank)
+    return bank

@@ -13,137 +13,103 @@ from accelsim.kernels.dram_layout import (
     ACTIVE,
     ALONE,
     ANSWER_WIDTH,
-    F_BITS,
-    F_WEIGHTS,
     F_WIDTH,
     FAR,
     IN_SECOND,
     NEXT_REF,
     NOW,
-    Q_CHANNEL,
-    Q_WHEN,
-    Q_WRITE,
     QUEUE,
     REF_EVERY,
-    REQUEST_WIDTH,
     SECOND,
     WAITING,
 )
+from accelsim.kernels.dram_place import locate
 from accelsim.kernels.dram_queue import accept
-from accelsim.kernels.jit import INT, READ_1, READ_2, WRITE_1, WRITE_2, flat, kernel, part
+from accelsim.kernels.jit import INT, READ_1, WRITE_1, flat, kernel, small_part
 
 Ints = NDArray[np.int64]
 
 
-CLOCK, ENTERED, SOONEST = range(3)
-"""Where a replay stands: its cycle, how many requests have entered, and, of each channel, the next cycle to look at."""
+CLOCK, TOGETHER, ENTERED, SOONEST = range(4)
+"""Where a replay stands: the cycle in which a request entered last, how many did in it, how many have in all, and, of each
+channel, the next cycle to look at.
+"""
 
 
-@part
-def enters_from(s: Ints, q: Ints, a: Ints, request: int, serial: int) -> int:
-    """From when on the next request may enter, as its channel stands; FAR: something has to leave a queue, or be done, first."""
-    r = request * REQUEST_WIDTH
-    if s[WAITING + q[r + Q_WRITE]] >= s[QUEUE]:
-        return FAR
-    if serial < 0 or request == 0:
-        return int(q[r + Q_WHEN])
-    before = a[(request - 1) * ANSWER_WIDTH + A_DONE]
-    return int(max(q[r + Q_WHEN], before + serial)) if before >= 0 else FAR
+@small_part
+def is_full(s: Ints, side: int) -> int:
+    """Whether there is no room for another read, or write."""
+    return 1 if s[WAITING + side] >= s[QUEUE] else 0
 
 
-@part
-def all_served(state: Ints, channels: int, width: int) -> int:
-    """Whether no request is left in any channel."""
-    for c in range(channels):
-        s = flat(state[c * width:])
-        if s[WAITING] + s[WAITING + 1] + s[IN_SECOND] > 0 or s[ACTIVE] != 0 or s[ACTIVATING] >= 0:
-            return 0
-    return 1
+@small_part
+def holds_any(s: Ints) -> int:
+    """Whether a request is left in a channel."""
+    return 1 if s[WAITING] + s[WAITING + 1] + s[IN_SECOND] > 0 or s[ACTIVE] != 0 or s[ACTIVATING] >= 0 else 0
 
 
-@kernel(INT(WRITE_1, INT, READ_1, INT, INT, INT, INT, WRITE_1, WRITE_1))
-def replay(state: Ints, channels: int, requests: Ints, count: int, at_once: int, serial: int, most: int, answers: Ints,
-           stand: Ints) -> int:
+@kernel(INT(WRITE_1, INT, READ_1, READ_1, READ_1, READ_1, WRITE_1, INT, INT, INT, WRITE_1, WRITE_1))
+def replay(state: Ints, channels: int, bursts: Ints, writes: Ints, when: Ints, fields: Ints, place: Ints, at_once: int,
+           serial: int, most: int, answers: Ints, stand: Ints) -> int:
     """Replay a trace until ``most`` of its requests have entered, or to its end; returns 1 at the end. Called again, it goes on.
 
-    ``state``: int64, ``channels`` of them one after another, as `dram_layout` says. ``requests``: int64[count x
-    REQUEST_WIDTH]. At most ``at_once`` enter in a cycle, in order: one whose queue is full holds up those behind it.
-    ``serial``: -1, or each waits for the data of the one before, and so many cycles more. ``answers``: int64[count x
-    ANSWER_WIDTH]. ``stand``: int64[SOONEST + channels], 0 at first. A request that enters in one cycle has its first command
-    in the next at the earliest.
+    ``state``: int64, ``channels`` of them one after another, as `dram_layout` says. ``bursts``, ``writes``, ``when``: int64[n],
+    which burst each request is for, whether it writes, and the cycle before which it does not come. ``fields``: int64[f x
+    F_WIDTH], as of `dram_place`; ``place``: int64[PLACE_WIDTH]. At most ``at_once`` enter in a cycle, in order: one whose queue
+    is full holds up those behind it. ``serial``: -1, or each waits for the data of the one before, and so many cycles more.
+    ``answers``: int64[n x ANSWER_WIDTH]. ``stand``: int64[SOONEST + channels], 0 at first. A request that enters in one cycle has
+    its first command in the next at the earliest.
+
+    Channels do not know of each other: each goes on when a request enters it, to that cycle, or to the one in which it has room
+    for it.
     """
-    width = state.shape[0] // channels
-    q, a, soonest = flat(requests), flat(answers), flat(stand[SOONEST:])
-    now, entered = stand[CLOCK], stand[ENTERED]
-    for c in range(channels):
-        s = flat(state[c * width:])
-        if entered == 0:
+    count, width, parts = bursts.shape[0], state.shape[0] // channels, fields.shape[0] // F_WIDTH
+    b, w, t, f = flat(bursts), flat(writes), flat(when), flat(fields)
+    q, a, soonest = flat(place), flat(answers), flat(stand[SOONEST:])
+    clock, together, entered = stand[CLOCK], stand[TOGETHER], stand[ENTERED]
+    if entered == 0:
+        for c in range(channels):
+            s = flat(state[c * width:])
             soonest[c] = s[NEXT_REF] if s[REF_EVERY] else FAR
-    ended = 0
-    while entered < most or entered == count:
-        # those that come in this cycle; what is given to them comes in the next
-        comes = FAR
-        for _ in range(at_once):
-            if entered == count:
-                break
-            r = entered * REQUEST_WIDTH
-            s = flat(state[q[r + Q_CHANNEL] * width:])
-            comes = enters_from(s, q, a, entered, serial)
-            if comes > now:
-                break
-            accept(s, q, r, entered, now)
-            a[entered * ANSWER_WIDTH + A_ARRIVED] = now
-            soonest[q[r + Q_CHANNEL]] = now + 1
-            entered += 1
-            if entered == count or serial >= 0:
-                # none comes to push out writes that are held back
-                for c in range(channels):
-                    s = flat(state[c * width:])
-                    s[ALONE] = 1
-                    if s[SECOND]:
-                        soonest[c] = min(soonest[c], now + 1)
-        # the next cycle in which a channel is looked at, and that of the channel after it
-        following = second = FAR
+            if serial >= 0:
+                s[ALONE] = 1
+    c = locate(f, parts, b[entered - 1], q) if entered > 0 else 0
+    while entered < min(most, count):
+        time = max(t[entered], clock + 1 if together == at_once else clock)
+        if serial >= 0 and entered > 0:
+            s = flat(state[c * width:])
+            while holds_any(s):
+                soonest[c] = tick(s, a, soonest[c], FAR)
+            time = max(time, a[(entered - 1) * ANSWER_WIDTH + A_DONE] + serial)
+        c, side = locate(f, parts, b[entered], q), w[entered]
+        s = flat(state[c * width:])
+        while soonest[c] <= time or is_full(s, side):
+            soonest[c] = tick(s, a, soonest[c], FAR if is_full(s, side) else time + 1)
+        time = max(time, s[NOW])
+        accept(s, q, entered, side, time)
+        a[entered * ANSWER_WIDTH + A_ARRIVED] = time
+        soonest[c] = time + 1
+        together = together + 1 if time == clock else 1
+        clock = time
+        entered += 1
+    ended = 1 if entered == count else 0
+    if ended:
+        last = clock
         for c in range(channels):
-            second = min(second, max(following, soonest[c]))
-            following = min(following, soonest[c])
-        first = following
-        if entered < count:
-            if comes <= now:
-                r = entered * REQUEST_WIDTH
-                s = flat(state[q[r + Q_CHANNEL] * width:])
-                comes = max(now + 1, enters_from(s, q, a, entered, serial))
-            following = min(following, comes)
-        elif all_served(state, channels, width):
-            ended = 1
-            break
-        now = following
+            s = flat(state[c * width:])
+            while soonest[c] <= clock:
+                soonest[c] = tick(s, a, soonest[c], clock + 1)
+            # none comes to push out writes that are held back
+            s[ALONE] = 1
+            if s[SECOND]:
+                soonest[c] = min(soonest[c], clock + 1)
+            while holds_any(s):
+                soonest[c] = tick(s, a, soonest[c], FAR)
+            last = max(last, s[NOW])
+        # refreshes go on until the last channel has served its last request
         for c in range(channels):
-            if soonest[c] <= now:
-                # it may go on alone as long as no other does anything, nor a request comes
-                alone = min(comes, second if soonest[c] == first else first)
-                s = flat(state[c * width:])
-                soonest[c] = tick(s, a, now, alone)
-                now = max(now, s[NOW])
-    stand[CLOCK], stand[ENTERED] = now, entered
+            s = flat(state[c * width:])
+            while soonest[c] <= last:
+                soonest[c] = tick(s, a, soonest[c], last + 1)
+    stand[CLOCK], stand[TOGETHER], stand[ENTERED] = clock, together, entered
     return ended
-
-
-@kernel(INT(READ_1, READ_1, READ_1, READ_2, INT, WRITE_2))
-def place_requests(addresses: Ints, writes: Ints, when: Ints, fields: Ints, burst: int, rows: Ints) -> int:
-    """Write the requests of a trace: where each address lies; returns how many they are.
-
-    ``addresses``, ``writes``, ``when``: int64[n]. ``fields``: int64[f, F_WIDTH], from the lowest bits of an address up, above the
-    ``burst`` bytes of a column. ``rows``: int64[n, REQUEST_WIDTH].
-    """
-    for i in range(addresses.shape[0]):
-        rest = addresses[i] // burst
-        for column in range(REQUEST_WIDTH):
-            rows[i, column] = 0
-        rows[i, Q_WRITE], rows[i, Q_WHEN] = writes[i], when[i]
-        for f in range(fields.shape[0]):
-            value = rest & ((1 << fields[f, F_BITS]) - 1)
-            rest = rest >> fields[f, F_BITS]
-            for j in range(F_WIDTH - F_WEIGHTS):
-                rows[i, Q_CHANNEL + j] += value * fields[f, F_WEIGHTS + j]
-    return int(addresses.shape[0])

@@ -33,6 +33,7 @@ from accelsim.kernels.dram_layout import (
     K_OPENER,
     K_ROW,
     K_UNIT,
+    LEFT,
     NEVER,
     ROW_BUS,
     SECOND,
@@ -73,6 +74,7 @@ def go_on(s: Ints) -> int:
     take_out(s, BUFFER + side, BUFFER_LAST + side, e)
     append(s, SECOND_FIRST, SECOND_LAST, e)
     s[WAITING + side] -= 1
+    s[LEFT] = 1
     s[IN_SECOND] += 1
     s[DRAINING] -= side
     return 1

@@ -137,8 +137,7 @@ def column_from(s: Ints, unit: int, group: int, bank: int, write: int) -> int:
 @small_part
 def activate_from(s: Ints, unit: int) -> int:
     """From when on a rank allows an activation, whichever bank it is of."""
-    u = B_UNIT + unit * UNIT_WIDTH
-    return int(max(s[u + U_ACT], s[u + U_ACT_AT + (s[u + U_ACTS] & 3)] + s[FOUR_ACTS]))
+    return int(s[B_UNIT + unit * UNIT_WIDTH + U_ACT])
 
 
 @small_part
@@ -183,6 +182,7 @@ def give_activate(s: Ints, now: int, unit: int, group: int, bank: int, row: int)
     push(s, u + U_REF_ONE, now + s[ACT_REF_ONE])
     s[u + U_ACT_AT + (s[u + U_ACTS] & 3)] = now
     s[u + U_ACTS] += 1
+    push(s, u + U_ACT, s[u + U_ACT_AT + (s[u + U_ACTS] & 3)] + s[FOUR_ACTS])
     s[N_ACT] += 1
     take_row_bus(s, now + s[LEN_ACT])
     return log(s, now, ACT, unit, bank, row, NEVER)
@@ -248,13 +248,24 @@ def give_refresh_bank(s: Ints, now: int, unit: int, bank: int) -> int:
     return log(s, now, REF_BANK, unit, bank, NEVER, NEVER)
 
 
+@part
+def hold_up_others(s: Ints, now: int, unit: int, write: int) -> int:
+    """The other ranks of a data bus wait for what a rank reads or writes."""
+    first = unit - unit % s[RANKS]
+    for other in range(first, first + s[RANKS]):
+        if other != unit:
+            o = B_UNIT + other * UNIT_WIDTH
+            push(s, o + U_RD, now + s[WR_RD_RANK if write else RD_RD_RANK])
+            push(s, o + U_WR, now + s[WR_WR_RANK if write else RD_WR_RANK])
+    return int(first)
+
+
 @small_part
 def give_column(s: Ints, now: int, unit: int, group: int, bank: int, column: int, write: int, closing: int) -> int:
     """Read or write a burst of the open row; ``closing``: the row is closed after it, as soon as that may be."""
     u, g = B_UNIT + unit * UNIT_WIDTH, B_GROUP + group * GROUP_WIDTH
     k = B_BANK + bank * BANK_WIDTH
     row = s[k + K_ROW]
-    first = unit - unit % s[RANKS]
     if write:
         push(s, k + K_PRE, now + s[WR_PRE])
         push(s, g + G_WR, now + s[WR_WR_L])
@@ -268,11 +279,8 @@ def give_column(s: Ints, now: int, unit: int, group: int, bank: int, column: int
         push(s, u + U_RD, now + s[RD_RD_S])
         push(s, u + U_WR, now + s[RD_WR])
         s[N_RD] += 1
-    for other in range(first, first + s[RANKS]):
-        if other != unit:
-            o = B_UNIT + other * UNIT_WIDTH
-            push(s, o + U_RD, now + s[WR_RD_RANK if write else RD_RD_RANK])
-            push(s, o + U_WR, now + s[WR_WR_RANK if write else RD_WR_RANK])
+    if s[RANKS] > 1:
+        hold_up_others(s, now, unit, write)
     s[k + K_HITS] += 1
     s[ACTIVE_AT] = NEVER
     s[COLUMN_BUS] = now + s[LEN_WR if write else LEN_RD]

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from accelsim.kernels import dram_layout as at
 from accelsim.kernels.dram_control import tick
+from accelsim.kernels.dram_place import locate
 from accelsim.kernels.dram_queue import accept
-from accelsim.kernels.jit import INT, READ_2, WRITE_1, WRITE_2, flat, kernel, part, small_part
+from accelsim.kernels.jit import INT, READ_1, READ_2, WRITE_1, WRITE_2, flat, kernel, part, small_part
 from accelsim.kernels.memory_layout import (
     B_END,
     B_FREE,
@@ -196,21 +197,8 @@ def note_served(m: Ints, s: Ints, channel: int, channels: int, jobs: Ints, outco
 
 
 @part
-def locate(fields: Ints, burst: int, q: Ints) -> int:
-    """Write where a burst lies; returns its channel. ``fields``: as of ``dram_replay``."""
-    for column in range(at.REQUEST_WIDTH):
-        q[column] = 0
-    rest = burst
-    for f in range(fields.shape[0]):
-        value = rest & ((1 << fields[f, at.F_BITS]) - 1)
-        rest = rest >> fields[f, at.F_BITS]
-        for j in range(at.F_WIDTH - at.F_WEIGHTS):
-            q[at.Q_CHANNEL + j] += value * fields[f, at.F_WEIGHTS + j]
-    return int(q[at.Q_CHANNEL])
-
-
-@part
-def enter(m: Ints, state: Ints, width: int, jobs: Ints, runs: Ints, fields: Ints, q: Ints, outcomes: Ints, limit: int) -> int:
+def enter(m: Ints, state: Ints, width: int, jobs: Ints, runs: Ints, fields: Ints, parts: int, q: Ints, outcomes: Ints,
+          limit: int) -> int:
     """Queue bursts, those of reading jobs and those of writing ones each in their order, as long as there is room for the next;
     returns how far the memory may go on.
     """
@@ -219,12 +207,11 @@ def enter(m: Ints, state: Ints, width: int, jobs: Ints, runs: Ints, fields: Ints
         job = m[FIRST + side]
         while job >= 0 and m[OUTCOMES] + MOST_AT_ONCE <= outcomes.shape[0]:
             run = jobs[job, J_RUN]
-            channel = locate(fields, runs[run, RUN_FIRST] + jobs[job, J_GIVEN], q)
+            channel = locate(fields, parts, runs[run, RUN_FIRST] + jobs[job, J_GIVEN], q)
             s = flat(state[channel * width:])
             if s[at.WAITING + side] >= s[at.QUEUE]:
                 break
-            q[at.Q_WRITE] = side
-            accept(s, q, 0, job, now)
+            accept(s, q, job, side, now)
             m[HEAD + channel] = min(m[HEAD + channel], now + 1)
             jobs[job, J_GIVEN] += 1
             if jobs[job, J_GIVEN] == runs[run, RUN_COUNT]:
@@ -241,23 +228,24 @@ def enter(m: Ints, state: Ints, width: int, jobs: Ints, runs: Ints, fields: Ints
     return int(limit)
 
 
-@kernel(INT(WRITE_1, WRITE_1, WRITE_2, READ_2, READ_2, INT, INT, WRITE_1, WRITE_1, WRITE_2, WRITE_2))
+@kernel(INT(WRITE_1, WRITE_1, WRITE_2, READ_2, READ_1, INT, INT, WRITE_1, WRITE_1, WRITE_2, WRITE_2))
 def advance(state: Ints, stand: Ints, jobs: Ints, runs: Ints, fields: Ints, until: int, idle: int, answers: Ints, request: Ints,
             outcomes: Ints, rows: Ints) -> int:
     """Go on to the end of one of the memory's cycles, or to the end of that in which something that came out is known; returns
     ``FULL`` where outcomes or rows have to be taken away first.
 
     ``state``: int64, the channels one after another. ``stand``: int64[HEAD + channels + buses x BUS_WIDTH]. ``jobs``:
-    int64[n, JOB_WIDTH]. ``runs``: int64[r, RUN_WIDTH]. ``fields``: int64[f, F_WIDTH]. ``idle``: whether to go on when nothing
-    is asked for, which leaves refreshes to be done. ``answers``: int64[n x ANSWER_WIDTH]. ``request``: int64[REQUEST_WIDTH].
+    int64[n, JOB_WIDTH]. ``runs``: int64[r, RUN_WIDTH]. ``fields``: int64[f x F_WIDTH]. ``idle``: whether to go on when nothing
+    is asked for, which leaves refreshes to be done. ``answers``: int64[n x ANSWER_WIDTH]. ``request``: int64[PLACE_WIDTH].
     ``outcomes``: int64[o, OUTCOME_WIDTH]. ``rows``: int64[w, ROW_WIDTH].
     """
-    m, a, q = flat(stand), flat(answers), flat(request)
+    m, a, q, f = flat(stand), flat(answers), flat(request), flat(fields)
+    parts = fields.shape[0] // at.F_WIDTH
     channels = (stand.shape[0] - HEAD) // (1 + m[PSEUDO_CHANNELS] * BUS_WIDTH)
     width = state.shape[0] // channels
     limit = until
     while True:
-        limit = enter(m, state, width, jobs, runs, fields, q, outcomes, limit)
+        limit = enter(m, state, width, jobs, runs, f, parts, q, outcomes, limit)
         if m[OUTCOMES] + MOST_AT_ONCE * (channels + 1) > outcomes.shape[0] or m[ROWS] + channels > rows.shape[0]:
             return FULL
         following = at.FAR

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels import dram_layout as at
-from accelsim.kernels.dram_replay import ENTERED, SOONEST, place_requests
+from accelsim.kernels.dram_replay import ENTERED, SOONEST
 from accelsim.kernels.dram_replay import replay as replay_kernel
 from accelsim.spec.dram import Dram, Page, Refresh
 from accelsim.spec.dramtrace import Trace
@@ -66,15 +66,17 @@ def replay(dram: Dram, trace: Trace, *, at_once: int = 1, serial: int | None = N
     ``progress`` is told how many have entered.
     """
     count = len(trace.addresses)
-    requests = _requests(dram, trace).ravel()
+    bursts, when = trace.addresses // dram.burst_bytes, np.ascontiguousarray(trace.when)
+    directions, fields = trace.writes.astype(np.int64), address_fields(dram)
+    place: Ints = np.empty(at.PLACE_WIDTH, dtype=np.int64)
     channels = dram.counts["channel"]
     room = 4 * count + 64 if log else 0
     while True:
         state: Ints = np.tile(channel_at_rest(dram, room), channels)
         answers: Ints = np.full(count * at.ANSWER_WIDTH, at.NEVER, dtype=np.int64)
         stand: Ints = np.zeros(SOONEST + channels, dtype=np.int64)
-        while not replay_kernel(state, channels, requests, count, at_once, -1 if serial is None else serial,
-                                int(stand[ENTERED]) + PIECE, answers, stand):
+        while not replay_kernel(state, channels, bursts, directions, when, fields, place, at_once,
+                                -1 if serial is None else serial, int(stand[ENTERED]) + PIECE, answers, stand):
             if progress is not None:
                 progress(int(stand[ENTERED]))
         heads = state.reshape(channels, -1)
@@ -89,27 +91,19 @@ def replay(dram: Dram, trace: Trace, *, at_once: int = 1, serial: int | None = N
                   refreshes, reads, writes, tuple(_commands(dram, heads)) if log else ())
 
 
-def _requests(dram: Dram, trace: Trace) -> Ints:
-    """Where each request goes."""
-    rows: Ints = np.empty((len(trace.addresses), at.REQUEST_WIDTH), dtype=np.int64)
-    place_requests(np.ascontiguousarray(trace.addresses), trace.writes.astype(np.int64), np.ascontiguousarray(trace.when),
-                   address_fields(dram), dram.burst_bytes, rows)
-    return rows
-
-
 def address_fields(dram: Dram) -> Ints:
-    """The fields of an address, int64[f, F_WIDTH]; units, groups and banks are counted over the whole channel."""
+    """The fields of a burst's number, int64[f x F_WIDTH]; banks are counted over the whole channel."""
     ranks, groups, banks = dram.counts["rank"], dram.counts["bank_group"], dram.counts["bank"]
-    weights = {  # what one of a field is in channels, units, groups, banks, rows and columns
-        "channel": (1, 0, 0, 0, 0, 0), "pseudo_channel": (0, ranks, ranks * groups, ranks * groups * banks, 0, 0),
-        "rank": (0, 1, groups, groups * banks, 0, 0), "bank_group": (0, 0, 1, banks, 0, 0), "bank": (0, 0, 0, 1, 0, 0),
-        "row": (0, 0, 0, 0, 1, 0), "column": (0, 0, 0, 0, 0, 1)}
+    parts = {
+        "channel": (at.Q_CHANNEL, 1), "pseudo_channel": (at.Q_BANK, ranks * groups * banks), "rank": (at.Q_BANK, groups * banks),
+        "bank_group": (at.Q_BANK, banks), "bank": (at.Q_BANK, 1), "row": (at.Q_ROW, 1), "column": (at.Q_COLUMN, 1)}
     have = dict.fromkeys(dram.counts, 0)
     fields: Ints = np.zeros((len(dram.mapping), at.F_WIDTH), dtype=np.int64)
     for row, (field, bits) in zip(fields, dram.mapping, strict=True):
-        row[at.F_BITS], row[at.F_WEIGHTS:] = bits, np.array(weights[field], dtype=np.int64) << have[field]
+        part, one = parts[field]
+        row[at.F_BITS], row[at.F_PART], row[at.F_WEIGHT] = bits, part, one << have[field]
         have[field] += bits
-    return fields
+    return fields.ravel()
 
 
 def distances(dram: Dram) -> dict[int, int]:

@@ -71,7 +71,7 @@ class MemoryState(Generic[Owner]):
         self._free: list[int] = []
         self._runs: Ints = np.zeros((1024, at.RUN_WIDTH), dtype=np.int64)
         self._used = 0
-        self._request: Ints = np.zeros(dram_layout.REQUEST_WIDTH, dtype=np.int64)
+        self._request: Ints = np.zeros(dram_layout.PLACE_WIDTH, dtype=np.int64)
         self._outcomes: Ints = np.zeros((OUTCOMES + at.MOST_AT_ONCE * channels, at.OUTCOME_WIDTH), dtype=np.int64)
         self._rows: Ints = np.zeros((ROWS + 2 * channels * pseudo, at.ROW_WIDTH), dtype=np.int64)
 
