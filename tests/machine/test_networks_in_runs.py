@@ -1,4 +1,4 @@
-"""A network in a link's place: each channel of a transfer's way is taken for itself, to the cycle and the byte, by both drivers."""
+"""A network in a link's place: each channel of a transfer's way is taken for itself, by both drivers, to the cycle and byte."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from accelsim.analytic.estimate import estimate
 from accelsim.machine.compiled_driver import CompiledMachine
 from accelsim.machine.network import build_network
 from accelsim.machine.noc import transfer
+from accelsim.machine.simulate import simulate
 from accelsim.measure.report import measure
 from accelsim.plan.schedule import Schedule
+from accelsim.plan.units import Unit
 from accelsim.spec.case import Case
-from accelsim.spec.chip import Access, Level, Link, Multicast
+from accelsim.spec.chip import Level, Multicast
 from accelsim.spec.network import Kind, Network, Router, Topology
-from accelsim.spec.operator import Operator
 from accelsim.spec.topologies import Edge, crossbar, fly, from_edges, grid, tree
 from accelsim.spec.traffic import traffic_of
 
-from ..helpers import CLOCK, brief, chip, custom, entry, level, link, make, network_link, run, stays
+from ..helpers import CLOCK, brief, chip, custom, entry, gemm, level, make, network_link, run, stays
 from ..properties.strategies import MOST_STEPS, steps_of, wide_cases
 from . import test_fast_forward
 from .test_drivers import compare
@@ -41,8 +42,8 @@ def mesh(*sizes: int, cycles: int = 1, **rest: int) -> Network:
     return network(grid(Kind.MESH, sizes, 1, cycles), **rest)
 
 
-def cores(count: int, *links: Link, **dram: object) -> list[Level]:
-    return [level("DRAM", **dram), level("L1", fanout=(("x", count),))]
+def cores(count: int) -> list[Level]:
+    return [level("DRAM"), level("L1", fanout=(("x", count),))]
 
 
 def reading(net: Network, nodes: list[int], outer_node: int = 0, words: int = 4, **rest: object) -> Case:
@@ -84,8 +85,8 @@ def test_alone_a_packet_takes_what_the_documentation_says(node: int, cycles: int
 def test_behind_another_on_the_same_way() -> None:
     """Four flits each from node 0 to 1 and 2 of three in a row.
 
-    To 1: into the router 0-4, its head asks for the wire at 5: 5-9, for the node at 10: 10-14, there a cycle later: 15. To 2: into
-    the router behind it, 4-8; the wire 9-13, the next one 14-18, the node 19-23: 24, which is 20 of its own and 4 behind.
+    To 1: into the router 0-4, its head asks for the wire at 5: 5-9, for the node at 10: 10-14, there a cycle later: 15. To 2:
+    into the router behind it, 4-8; the wire 9-13, the next one 14-18, the node 19-23: 24, which is 20 of its own and 4 behind.
     """
     assert come(reading(mesh(3), [1, 2])) == [15, 24]
 
@@ -93,9 +94,9 @@ def test_behind_another_on_the_same_way() -> None:
 def test_cores_contend_for_a_wire_that_both_ways_share_and_for_no_other() -> None:
     """Wires that take four cycles a flit, and four flits for each of two cores.
 
-    From the end of the row both pass its first wire: 5-21 and 21-37 (asked for at 9); the second one goes on, 29-45, and its tail
-    is through the node's channel at 45 + 8: 54, of which 16 behind the other. From the middle they go apart, and all that is left is
-    the 4 cycles of the channel into the router.
+    From the end of the row both pass its first wire: 5-21 and 21-37 (asked for at 9); the second one goes on, 29-45, and its
+    tail is through the node's channel at 45 + 8: 54, of which 16 behind the other. From the middle they go apart, and all that
+    is left is the 4 cycles of the channel into the router.
     """
     slow = mesh(3, cycles=4)
     assert come(reading(slow, [1])) == [30]
@@ -109,7 +110,7 @@ def test_set_up_is_paid_where_a_transfer_comes_in() -> None:
 
 
 def test_the_networks_own_clock() -> None:
-    """At half the clock a flit of 4 B takes two cycles of the chip; each head's latency is rounded up by itself: 10 and 2 cycles."""
+    """At half the clock all takes twice as long; at 3/2 of it each head's latency is rounded up by itself."""
     net = replace(mesh(3), cycle_s=Fraction(2, 10**9))
     assert come(reading(net, [2])) == [20 * 2]
     net = replace(mesh(3), cycle_s=Fraction(2, 3 * 10**9))  # 1.5 GHz: 5 cycles last 3.33, one 0.67; 4 flits 2.67
@@ -172,11 +173,12 @@ def test_a_reduction_passes_once_what_all_ways_have_in_common() -> None:
     """Partial sums of nodes 2 and 3 join behind router 2 and go on as one. From 3: 0-4, 5-9 over 3>2; 2>1 at 10, 1>0 at 15 and
     out at 20-24: 25, as if alone.
     """
+    once = ("in 2", "in 3", "3>2", "2>1", "1>0", "out 0")
     noc = network_link("DRAM", "L1", mesh(4), [2, 3], name="NOC", tensors=frozenset({"Z"}), reduce=True)
     what = custom({"a": 2, "b": 4}, "Z", X=["a", "b"], Z=["b"])
     case = make(chip(cores(2), links=(noc,)), what, entry("DRAM", x="a2"), entry("L1", "b4"))
     ran = run(case)
-    assert ran.timeline.link_bytes == {"NOC in 2": 16, "NOC in 3": 16, "NOC 3>2": 16, "NOC 2>1": 16, "NOC 1>0": 16, "NOC out 0": 16}
+    assert ran.timeline.link_bytes == {f"NOC {name}": 16 for name in once}
     assert ran.times("drained", "Z") == [4 + 25]
 
 
@@ -230,3 +232,131 @@ def test_cores_that_ask_at_once_get_theirs_as_packets_of_the_network_alone(data:
     taken = transfer(net, traffic_of([(0, node, outer, flits) for node in nodes]))
     tails = dict(zip(taken.packet.tolist(), taken.tail.tolist(), strict=True))
     assert gone(writing(net, nodes, outer, flits), flits) == [tails[i] for i in range(count)]
+
+
+# -- any chip -----------------------------------------------------------------------------------------------------------
+
+MOST_INSTANCES = 16
+
+
+@st.composite
+def networked(draw: st.DrawFn, case: Case) -> Case:
+    """The case with networks under links of its chip, or where there was none; levels that run in lockstep above them do not."""
+    on = case.chip
+    counts = [prod(count for _, count in on.fanout(place)) for place in range(len(on.names))]
+    pairs = [(outer, inner) for inner in range(1, len(on.names)) for outer in range(inner)
+             if prod(counts[:outer + 1]) == 1 and prod(counts[:inner + 1]) <= MOST_INSTANCES
+             and any(inner in path and case.parent(inner, name) == outer for name, path in case.paths.items())]
+    assume(pairs)
+    chosen = draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=2, unique=True))
+    links, deepest = list(on.links), max(inner for _, inner in chosen)
+    for outer, inner in chosen:
+        count = prod(counts[outer + 1:inner + 1])
+        net = network(draw(topologies(count)), flit=draw(st.sampled_from([4, 8, 32])), endpoint=draw(st.sampled_from([1, 1, 2])),
+                      router=draw(routers()), clock=CLOCK * draw(st.sampled_from([1, 1, Fraction(1, 2), Fraction(3, 2), 2])))
+        names = on.names[outer], on.names[inner]
+        made = network_link(
+            *names, net, draw(st.permutations(range(net.topology.nodes)))[:count], draw(st.integers(0, net.topology.nodes - 1)),
+            name=f"NOC{inner}", reduce=draw(st.booleans()), multicast=draw(st.sampled_from([Multicast.NONE, Multicast.EQUAL])),
+            setup_cycles=draw(st.sampled_from([0, 0, 5])), chunk_bytes=draw(st.sampled_from([None, None, 8, 64])))
+        kept = [one for one in links if (one.outer, one.inner) == names]
+        if kept and draw(st.integers(0, 3)):
+            links.remove(kept[0])
+            made = replace(made, reduce=kept[0].reduce)
+        links.insert(draw(st.integers(0, len(links))), made)
+    levels = tuple(replace(one, lockstep=one.lockstep and place > deepest) for place, one in enumerate(on.levels))
+    pe = replace(on.array, lockstep=on.array.lockstep and deepest < case.array_entry)
+    return replace(case, chip=replace(on, levels=levels, array=pe, links=tuple(links)))
+
+
+NETWORKED = wide_cases().flatmap(networked)
+
+
+def channels_of(net: Network, source: int, node: int) -> list[str]:
+    """The channels of a way over a mesh, walked one dimension after the other."""
+    at, found, step = source, [f"in {source}"], 1
+    for size in net.topology.sizes:
+        while at // step % size != node // step % size:
+            after = at + (step if at // step % size < node // step % size else -step)
+            found.append(f"{at}>{after}")
+            at = after
+        step *= size
+    return [*found, f"out {node}"]
+
+
+def place_of(case: Case, unit: Unit, inner: int, fanout: dict[str, int]) -> int:
+    """The number of an instance, x fastest, told by where its work begins."""
+    places = dict.fromkeys(fanout, 0)
+    starts = [0] * len(case.nest.lines)
+    for loop, coordinate in zip(case.nest.spatial_above(inner), unit.coordinates, strict=True):
+        assert loop.axis is not None
+        places[loop.axis] = places[loop.axis] * loop.bound + coordinate
+        starts[loop.line] += coordinate * loop.stride
+    assert tuple(starts) == unit.bases[0]
+    return places["x"] + fanout["x"] * places["y"]
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=SLOW)
+@given(st.data(), st.sampled_from([(3, 2), (2, 3), (2, 2)]), st.sampled_from([4, 32]))
+def test_each_channel_carries_what_goes_its_way(data: st.DataObject, sizes: tuple[int, int], flit: int) -> None:
+    """Byte by byte from the plan's transfers, each rounded up to flits, and the ways that they go."""
+    m, n, k = (data.draw(st.integers(1, 9)) for _ in range(3))
+    fanout = {"x": sizes[0], "y": sizes[1]}
+    net = mesh(*sizes, flit=flit)
+    nodes = data.draw(st.permutations(range(prod(sizes))))
+    outer = data.draw(st.integers(0, prod(sizes) - 1))
+    on = chip([level("DRAM", 16, 10), level("L1", fanout=tuple(fanout.items()))],
+              links=(network_link("DRAM", "L1", net, nodes, outer, name="NOC"),))
+    across, down = data.draw(st.integers(1, sizes[0])), data.draw(st.integers(1, sizes[1]))
+    case = make(on, gemm(m, n, k), entry("DRAM", "n* k* m*", x=f"n{across}", y=f"m{down}"),
+                entry("L1", f"m{data.draw(st.integers(1, 2))} k{data.draw(st.integers(1, 3))}"))
+    schedule = Schedule(case)
+    expected: Counter[str] = Counter()
+    for tensor in "ABC":
+        for unit in schedule.units[1]:
+            node = nodes[place_of(case, unit, 1, fanout)]
+            for stay in stays(schedule, 1, tensor, unit.index):
+                for load, way in ((stay.fill, (outer, node)), (stay.drain, (node, outer))):
+                    for channel in channels_of(net, *way) if load is not None else ():
+                        expected[f"NOC {channel}"] += load.outer_bytes(flit)
+    timeline = simulate(Schedule(case))
+    assert dict(timeline.link_bytes) == dict(expected)
+    found = measure(case, timeline, estimate(case))
+    for name, size in expected.items():  # a cycle for each flit
+        assert found.link_busy(name) * found.cycles == pytest.approx(size / flit)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
+@given(NETWORKED)
+def test_drivers_agree(case: Case) -> None:
+    assume(steps_of(case) <= MOST_STEPS)
+    compare(case)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+@given(wide_cases(long=True).flatmap(networked))
+def test_periods_are_the_same(case: Case) -> None:
+    assume(steps_of(case) <= 20 * MOST_STEPS)
+    test_fast_forward.compare(case)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
+@given(NETWORKED)
+def test_no_run_beats_a_bound_of_the_estimate(case: Case) -> None:
+    """Nor do the laws of conservation break, nor does the estimate's traffic differ."""
+    assume(steps_of(case) <= MOST_STEPS)
+    timeline, guess = simulate(Schedule(case)), estimate(case)
+    assert [one for one in guess.bounds if one.cycles > timeline.cycles] == [], brief(case)
+    found = measure(case, timeline, guess)
+    assert not found.crosscheck.traffic_differences, brief(case)
+    assert all(0 <= found.link_busy(name) <= 1 for name in found.links)
+
+
+@pytest.mark.nightly
+@settings(max_examples=5000, deadline=None, suppress_health_check=SLOW)
+@given(NETWORKED)
+def test_drivers_agree_and_no_bound_is_beaten_at_length(case: Case) -> None:
+    assume(steps_of(case) <= MOST_STEPS)
+    compare(case)
+    cycles = run(case, None, CompiledMachine).cycles
+    assert [one for one in estimate(case).bounds if one.cycles > cycles] == [], brief(case)
