@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from accelsim.errors import nearest
 from accelsim.spec.chipfile import ChipFile, LevelFile, LinkFile, Problem
 from accelsim.spec.linknetwork import Fanout, LinkNetwork, instances, link_network
 from accelsim.spec.network import Network
@@ -34,7 +33,7 @@ def network_key_problems(file: ChipFile) -> list[Problem]:
                      if getattr(link, key) != LinkFile.model_fields[key].get_default()]
         if link.multicast == "overlap":
             problems.append((("links", i, "multicast"), "'overlap' beside `network`: what sets share in part is sent to each; "
-                             "allowed: none, equal", nearest("equal", ["equal"])))
+                             "allowed: none, equal", ""))
     return problems
 
 

@@ -257,7 +257,8 @@ def networked(draw: st.DrawFn, case: Case) -> Case:
         names = on.names[outer], on.names[inner]
         made = network_link(
             *names, net, draw(st.permutations(range(net.topology.nodes)))[:count], draw(st.integers(0, net.topology.nodes - 1)),
-            name=f"NOC{inner}", reduce=draw(st.booleans()), multicast=draw(st.sampled_from([Multicast.NONE, Multicast.EQUAL])),
+            name=f"NOC{outer}{inner}", reduce=draw(st.booleans()),
+            multicast=draw(st.sampled_from([Multicast.NONE, Multicast.EQUAL])),
             setup_cycles=draw(st.sampled_from([0, 0, 5])), chunk_bytes=draw(st.sampled_from([None, None, 8, 64])))
         kept = [one for one in links if (one.outer, one.inner) == names]
         if kept and draw(st.integers(0, 3)):
