@@ -8,10 +8,11 @@ from fractions import Fraction
 from math import prod
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given, reject, settings
 from hypothesis import strategies as st
 
 from accelsim.analytic.estimate import estimate
+from accelsim.errors import SpecError
 from accelsim.machine.compiled_driver import CompiledMachine
 from accelsim.machine.network import build_network
 from accelsim.machine.noc import transfer
@@ -270,7 +271,36 @@ def networked(draw: st.DrawFn, case: Case) -> Case:
     return replace(case, chip=replace(on, levels=levels, array=pe, links=tuple(links)))
 
 
-NETWORKED = wide_cases().flatmap(networked)
+@st.composite
+def on_cores(draw: st.DrawFn, *, long: bool = False) -> Case:
+    """A product on two to six cores that are anywhere on a network, so that there is always something to contend for."""
+    fanout = draw(st.sampled_from([(("x", 2),), (("x", 3),), (("x", 2), ("y", 2)), (("x", 3), ("y", 2))]))
+    count = prod(own for _, own in fanout)
+    net = network(draw(topologies(count)), flit=draw(st.sampled_from([4, 8, 32])), endpoint=draw(st.sampled_from([1, 1, 2])),
+                  router=draw(routers()), clock=CLOCK * draw(st.sampled_from([1, 1, Fraction(1, 2), Fraction(3, 2), 2])))
+    noc = network_link(
+        "DRAM", "L1", net, draw(st.permutations(range(net.topology.nodes)))[:count], draw(st.integers(0, net.topology.nodes - 1)),
+        name="NOC", reduce=True, multicast=draw(st.sampled_from([Multicast.NONE, Multicast.EQUAL])),
+        setup_cycles=draw(st.sampled_from([0, 0, 5])), chunk_bytes=draw(st.sampled_from([None, None, 16, 64])))
+    if long:  # with shared transfers nothing is found to repeat itself
+        noc = replace(noc, reduce=False, multicast=Multicast.NONE)
+    port = draw(st.sampled_from(["shared", "apart"]))
+    on = chip([level("DRAM", draw(st.sampled_from([None, 2, 16])), draw(st.sampled_from([0, 20])), ports=port,
+                     accumulate=draw(st.booleans())), level("L1", draw(st.sampled_from([None, 4, 32])), 2, fanout=fanout)],
+              links=(noc,))
+    split = {axis: draw(st.sampled_from("mn" if long else "mnk")) + str(draw(st.integers(2, own))) for axis, own in fanout}
+    m, n, k = (draw(st.integers(1, 12)) * draw(st.sampled_from([1, 1, 12] if long else [1])) for _ in range(3))
+    loops = " ".join(f"{dim}*" for dim in draw(st.permutations("mnk")))
+    inner = " ".join(f"{dim}{draw(st.integers(1, 3))}" for dim in draw(st.permutations("mnk")))
+    slots = {name: draw(st.integers(1, 2)) for name in "ABC"}
+    try:
+        return make(on, gemm(m, n, k), entry("DRAM", loops, **split), entry("L1", inner, "A B C", slots))
+    except SpecError:
+        reject()
+
+
+NETWORKED = st.one_of(wide_cases().flatmap(networked), on_cores())
+LONG = st.one_of(wide_cases(long=True).flatmap(networked), on_cores(long=True))
 
 
 def channels_of(net: Network, source: int, node: int) -> list[str]:
@@ -335,7 +365,7 @@ def test_drivers_agree(case: Case) -> None:
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
-@given(wide_cases(long=True).flatmap(networked))
+@given(LONG)
 def test_periods_are_the_same(case: Case) -> None:
     assume(steps_of(case) <= 20 * MOST_STEPS)
     test_fast_forward.compare(case)
