@@ -54,9 +54,10 @@ def test_the_summary_has_the_busiest_channels_and_the_json_all(files: tuple[str,
     assert set(links) <= {name for name, lane in lanes.items() if lane["kind"] == "link"}
 
 
-def test_a_saved_run_reports_the_same_bytes(files: tuple[str, ...]) -> None:
-    first = accelsim(*files, "--save", "one", "--json")
-    assert accelsim("report", "one", "--json").out == first.out
+def test_a_saved_run_reports_the_same_bytes(files: tuple[str, ...], tmp_path: Path) -> None:
+    saved = str(tmp_path / "saved")
+    first = accelsim(*files, "--save", saved, "--json")
+    assert accelsim("report", saved, "--json").out == first.out
     inputs = json.loads(first.out)["provenance"]["inputs"]
     assert "network.mesh4x4" in inputs
 
