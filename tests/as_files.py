@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import lcm
@@ -18,6 +19,7 @@ from typing import Any
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access, Array, Chip, Level, Link, Memory
 from accelsim.spec.dram import Dram
+from accelsim.spec.network import Kind, Network
 from accelsim.spec.operator import Operator, Role
 from accelsim.spec.read import read_memory, shipped
 from accelsim.units import Rate, format_bytes, format_frequency
@@ -45,6 +47,8 @@ def as_files(case: Case) -> dict[str, str]:
     """File names and texts: chip, workload, mapping, and the command line that runs them where they lie."""
     return {
         "chip.yaml": chip_text(case.chip),
+        **{network_file(link): network_text(link.network.network, clock_of(case.chip) / case.chip.clock_hz)
+           for link in case.chip.links if link.network is not None},
         "workload.yaml": text_of({"name": "case", "operators": [own_operator(case.operator)]}),
         "mapping.yaml": case.mapping.to_yaml(),
         "run.sh": f"{COMMAND}\n",
@@ -54,16 +58,22 @@ def as_files(case: Case) -> dict[str, str]:
 # -- chip -----------------------------------------------------------------------------------------------------------
 
 
-def chip_text(chip: Chip) -> str:
+def clock_of(chip: Chip) -> Fraction:
+    """A clock at which every rate is a decimal number: its own if they are per cycle."""
     whole = lcm(*(beyond_decimal(rate) for rate in rates_of(chip)))
-    clock = chip.clock_hz if whole == 1 else Fraction(whole * 10**6)
+    return chip.clock_hz if whole == 1 else Fraction(whole * 10**6)
+
+
+def chip_text(chip: Chip) -> str:
+    clock = clock_of(chip)
 
     def rate_text(rate: Fraction | None) -> str:
         if rate is None:
             return "unlimited"
         return (Rate(rate, "cycle") if beyond_decimal(rate) == 1 else Rate(rate * clock, "second")).format()
 
-    why = "" if whole == 1 else "# At this clock every rate can be written as a decimal number; no cycle depends on it.\n"
+    why = "# At this clock every rate can be written as a decimal number; no cycle depends on it.\n"
+    why = "" if clock == chip.clock_hz else why
     return why + text_of(
         {
             "name": chip.name,
@@ -82,7 +92,7 @@ def chip_text(chip: Chip) -> str:
 def rates_of(chip: Chip) -> Iterable[Fraction]:
     """Every limited rate of the chip."""
     ports = (port.rate for level in chip.levels for memory in level.memories for port in memory.ports)
-    rates = (*ports, *(link.rate for link in chip.links), chip.array.preload, chip.array.results)
+    rates = (*ports, *(link.rate for link in chip.links if link.network is None), chip.array.preload, chip.array.results)
     return (rate for rate in rates if rate is not None)
 
 
@@ -177,7 +187,66 @@ def array_entry(array: Array, rate_text: RateText) -> dict[str, Any]:
     )
 
 
+def network_file(link: Link) -> str:
+    return f"network-{link.name}.yaml"
+
+
+def network_text(network: Network, faster: Fraction) -> str:
+    """A network as its file, its clock so much faster as the chip's is written."""
+    topology, router = network.topology, network.router
+    wires = {(wire.latency, wire.flit_cycles) for wire in topology.wires} or {(1, 1)}
+    edges = topology.kind is Kind.EDGES
+    of_links = {} if edges and len(wires) > 1 else {"link": wire_entry(network, *wires.pop())}
+    return text_of(
+        {
+            "name": network.name,
+            "clock": format_frequency(faster / network.cycle_s),
+            "flit": size_text(network.flit_bytes),
+            "topology": {
+                "kind": topology.kind.value,
+                "sizes": list(topology.sizes),
+                **(edge_list(network) if edges else {}),
+            },
+            **of_links,
+            "endpoint": wire_entry(network, network.endpoint_latency, network.endpoint_flit_cycles),
+            "router": {key: time_text(value) if key in {"routing", "traversal", "combine"} else value
+                       for key, value in vars(router).items()},
+        }
+    )
+
+
+def wire_entry(network: Network, latency: int, flit_cycles: int) -> dict[str, Any]:
+    return {"latency": time_text(latency), "width": Rate(Fraction(network.flit_bytes, flit_cycles), "cycle").format()}
+
+
+def edge_list(network: Network) -> dict[str, Any]:
+    topology, found = network.topology, []
+    both = Counter(wire.edge for wire in topology.wires)
+    for number in sorted(both):
+        wire = next(wire for wire in topology.wires if wire.edge == number)
+        found.append({"from": wire.source, "to": wire.target, **wire_entry(network, wire.latency, wire.flit_cycles),
+                      **({"one_way": True} if both[number] == 1 else {})})
+    return {"edges": found, "nodes": [router for router, _ in topology.enters]}
+
+
 def link_entry(link: Link, rate_text: RateText) -> dict[str, Any]:
+    if link.network is not None:
+        return stated(
+            {
+                "name": link.name,
+                "from": link.outer,
+                "to": link.inner,
+                "tensors": names(link.tensors),
+                "serves": words(link.accesses),
+                "network": network_file(link),
+                "outer_node": link.network.outer_node,
+                "inner_nodes": list(link.network.inner_nodes),
+                "setup": time_text(link.setup_cycles),
+                "chunk": size_text(link.chunk_bytes),
+                "multicast": link.multicast.value,
+                "reduce": link.reduce,
+            }
+        )
     return stated(
         {
             "name": link.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
@@ -32,7 +33,9 @@ from accelsim.spec.affine import parse_affine
 from accelsim.spec.build import make_case
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access, Array, ArrayModel, Chip, Level, Link, Memory, MemoryKind, Multicast, Port
+from accelsim.spec.linknetwork import link_network
 from accelsim.spec.mapping import Loop, Mapping, MappingLevel
+from accelsim.spec.network import Network
 from accelsim.spec.operator import Axis, Operator, Role, Tensor
 from accelsim.spec.operators import OPERATOR_KINDS, Options
 from accelsim.spec.read import Unmapped, read
@@ -43,6 +46,7 @@ from .as_files import as_files
 
 KINDS = {kind.word: kind for kind in OPERATOR_KINDS}
 TRANSFERS = frozenset({Access.FILL, Access.DRAIN})
+CLOCK = Fraction(10**9)
 ARRAY = frozenset({Access.ARRAY_READ, Access.ARRAY_WRITE})
 Rate = int | str | Fraction | None
 Fanout = tuple[tuple[str, int], ...]
@@ -143,8 +147,15 @@ def link(outer: str, inner: str, rate: Rate = None, latency: int = 0, **rest: An
     return Link(outer=outer, inner=inner, rate=rate_of(rate), latency_cycles=latency, **options)
 
 
+def network_link(outer: str, inner: str, network: Network, inner_nodes: Sequence[int], outer_node: int = 0, **rest: Any) -> Link:
+    """A network in a link's place, at the clock of `chip`."""
+    placed = link_network(network, outer_node, inner_nodes, CLOCK)
+    own = {"granularity_bytes": network.flit_bytes, "network": placed} | rest
+    return link(outer, inner, placed.inward[0][0].rate, placed.least_cycles, **own)
+
+
 def chip(levels: list[Level], pe: Array | None = None, links: tuple[Link, ...] = ()) -> Chip:
-    return Chip("test", "", Fraction(10**9), tuple(levels), pe or array(), links)
+    return Chip("test", "", CLOCK, tuple(levels), pe or array(), links)
 
 
 # -- operators ------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from .as_files import as_files, chip_text, own_operator, text_of
 from .cli.command import accelsim
 from .helpers import brief, chip, custom, entry, from_files, gemm, level, link, make, run
 from .machine.test_banks import streamed
+from .machine.test_networks_in_runs import NETWORKED
 from .properties.strategies import cases, wide_cases
 
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
@@ -30,8 +31,10 @@ def write(files: dict[str, str], folder: Path) -> None:
 
 
 def as_it_runs(on: Chip) -> Chip:
-    """Without its clock, on which no cycle depends, and what is only told about it."""
-    return replace(on, clock_hz=Fraction(1), sources=(), models=(), omits=(), dataflows=None)
+    """Without its clock, on which no cycle depends, and what is only told about it; a network's is a part of it."""
+    links = tuple(one if one.network is None else replace(one, network=replace(one.network, network=replace(
+        one.network.network, cycle_s=one.network.network.cycle_s * on.clock_hz))) for one in on.links)
+    return replace(on, links=links, clock_hz=Fraction(1), sources=(), models=(), omits=(), dataflows=None)
 
 
 def reads_back(case: Case, folder: Path) -> None:
@@ -67,6 +70,12 @@ def test_what_no_random_case_has_reads_back(tmp_path: Path) -> None:
     )
     what = custom({"a": 3, "b": 2}, "Z", X=["2*a + 1", "0"], Y=["2", "b"], Z=["a", "b"])
     reads_back(make(on, what, entry("DRAM", "a*"), entry("L1", "b*")), tmp_path)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+@given(NETWORKED)
+def test_networks_read_back(tmp_path_factory: pytest.TempPathFactory, case: Case) -> None:
+    reads_back(case, tmp_path_factory.mktemp("files"))
 
 
 @pytest.mark.parametrize("name", shipped("chips"))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access, Array, ArrayModel, Link, Multicast, Port
 from accelsim.spec.dram import Dram
+from accelsim.spec.linknetwork import LinkNetwork
 from accelsim.spec.operator import Role, Tensor
 
 
@@ -79,10 +80,10 @@ def route(case: Case, entry: int, tensor: Tensor, access: Access) -> Route:
     assert parent is not None, "asked away from home only"
     outer, inner = case.chip.names[parent], case.chip.names[entry]
     links = case.chip.links_between(outer, inner, access, tensor)
-    ends = [_memory(case, parent, tensor, access, PARENT), *(_link(case, link) for link in links),
+    ends = [_memory(case, parent, tensor, access, PARENT), *(station for link in links for station in _link(case, link, access)),
             _memory(case, entry, tensor, access, CHILD)]
     if access is Access.DRAIN:
-        ends = [ends[-1], *ends[1:-1], ends[0]]
+        ends.reverse()
     return Route(tuple(ends), any(link.multicast is not Multicast.NONE for link in links),
                  any(link.reduce for link in case.chip.links_between(outer, inner, Access.DRAIN, tensor)))
 
@@ -127,6 +128,26 @@ def _preload(array: Array, tensor: Tensor) -> Fraction | None:
     return Fraction(array.extent("x") * tensor.dtype.bits, 8)
 
 
-def _link(case: Case, link: Link) -> Station:
-    return Station(f"{link.name} link", CHILD if link.per_instance else PARENT, case.chip.link_rate(link),
-                   link.latency_cycles, link.granularity_bytes, link.setup_cycles)
+def _link(case: Case, link: Link, access: Access) -> tuple[Station, ...]:
+    if link.network is not None:
+        return _network(link, link.network, access)
+    return (Station(f"{link.name} link", CHILD if link.per_instance else PARENT, case.chip.link_rate(link),
+                    link.latency_cycles, link.granularity_bytes, link.setup_cycles),)
+
+
+def _network(link: Link, network: LinkNetwork, access: Access) -> tuple[Station, ...]:
+    """Of a network the channels at its ends, the outer level's first: all pass that one, each instance that of its own node.
+
+    What heads need between is that of the nearest instance; wires, which only some pass, are left out.
+    """
+    fill = access is Access.FILL
+    ways = network.inward if fill else network.outward
+    least = min(sum(channel.latency_cycles for channel in way[:-1]) for way in ways)
+    ends = []
+    for side, node in ((PARENT, f"node {network.outer_node}"), (CHILD, f"{link.inner} nodes")):
+        enters = fill is (side == PARENT)
+        channel = ways[0][0 if enters else -1]
+        ends.append(Station(f"{link.name} {f'in from {node}' if enters else f'out to {node}'}", side, channel.rate,
+                            least if enters else channel.latency_cycles, link.granularity_bytes,
+                            link.setup_cycles if enters else 0))
+    return tuple(ends)

@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from accelsim.machine.link_network import split_ways
 from accelsim.plan.banking import fed
 from accelsim.plan.schedule import Schedule
 from accelsim.plan.units import owner
 from accelsim.spec.case import Case
-from accelsim.spec.chip import Access, ArrayModel, Memory, MemoryKind, Port
+from accelsim.spec.chip import Access, ArrayModel, Link, Memory, MemoryKind, Port
 from accelsim.spec.dram import Dram
+from accelsim.spec.linknetwork import Channel, Way
 from accelsim.spec.operator import Role, Tensor
 from accelsim.stalls import StallCause
 from accelsim.timeline import Lane, LaneKind
@@ -163,6 +165,7 @@ class _Wiring:
         self.units = schedule.units
         self.resources: list[Resource] = []
         self.numbers: dict[tuple[object, ...], int] = {}
+        self.ways: dict[tuple[str, int, Access], list[tuple[Way, Way]]] = {}
         self.memories: list[Channels] = []
         self.memory_numbers: dict[tuple[object, ...], int] = {}
         self.fed = fed(self.case)
@@ -220,7 +223,7 @@ class _Wiring:
             return (), ()
         shared, own = self._links(entry, parent, unit, above, Access.DRAIN, tensor)
         outer = self._memory_hop(parent, above, Access.DRAIN, tensor, shared=True)
-        return (self._inner_hop(entry, unit, Access.DRAIN, tensor), *own), (*reversed(shared), outer)
+        return (self._inner_hop(entry, unit, Access.DRAIN, tensor), *reversed(own)), (*reversed(shared), outer)
 
     def _inner_hop(self, entry: int, unit: int, access: Access, tensor: Tensor) -> Hop:
         if entry < self.case.array_entry:
@@ -301,6 +304,14 @@ class _Wiring:
         shared: list[Hop] = []
         own: list[Hop] = []
         for link in self.case.chip.links_between(names[parent], names[entry], access, tensor):
+            if link.network is not None:
+                trunk, leg = self._ways(link, entry, access)[unit]
+                first = (*trunk, *leg)[0] if access is Access.FILL else (*leg, *trunk)[0]
+                for found, part in ((shared, trunk), (own, leg)):
+                    # drains pass what is listed from the last to the first
+                    found += [self._channel_hop(link, channel, parent, setup=channel is first)
+                              for channel in (part if access is Access.FILL else part[::-1])]
+                continue
             owner_unit, owner_entry = (unit, entry) if link.per_instance else (above, parent)
             rate = self.case.chip.link_rate(link)
             cause = StallCause.LINK_BANDWIDTH if rate == link.rate else StallCause.ISSUE  # too few requests outstanding
@@ -310,6 +321,21 @@ class _Wiring:
                       link.setup_cycles, link.chunk_bytes or 0, not link.per_instance, LaneKind.LINK)
             (own if link.per_instance else shared).append(hop)
         return shared, own
+
+    def _ways(self, link: Link, entry: int, access: Access) -> list[tuple[Way, Way]]:
+        """Trunk and leg of each unit of an entry through a network, worked out at first mention."""
+        key = link.name, entry, access
+        if key not in self.ways:
+            self.ways[key] = split_ways(self.case, link, entry, self.units[entry], access)
+        return self.ways[key]
+
+    def _channel_hop(self, link: Link, channel: Channel, parent: int, *, setup: bool) -> Hop:
+        """A channel of a network, shared by all that pass it; a transfer is set up where it comes in."""
+        name = f"{link.name} {channel.name}"
+        number = self._resource(("channel", name), name, link.name, 0, parent, channel.rate, StallCause.LINK_BANDWIDTH,
+                                LaneKind.LINK)
+        return Hop(name, number, channel.latency_cycles, StallCause.LINK_LATENCY, link.granularity_bytes,
+                   link.setup_cycles if setup else 0, link.chunk_bytes or 0, kind=LaneKind.LINK)
 
     def _array(self, unit: int) -> ArrayNode:
         case = self.case

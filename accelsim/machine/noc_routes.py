@@ -1,14 +1,11 @@
-"""Routes over a network: a table for single packets, trees for copied ones and for reductions.
+"""Routes over a network: a table for single packets, with the VCs they may take; trees for copied ones and for reductions.
 
-Meshes and tori go dimension by dimension, the first one first (dimension-order routing); on a torus the shorter way, and where
-both are as long the one that the row says. A packet that passes a torus's dateline has VCs of its own all the way through that
-dimension, and so no ring of waiting packets can close (Dally and Seitz, IEEE ToC 1987). Other graphs go up and then down
-(Schroeder et al., IEEE JSAC 1991).
+A packet that passes a torus's dateline has VCs of its own all the way through that dimension, and so no ring of waiting packets
+can close (Dally and Seitz, IEEE ToC 1987). Which way packets go is in ``spec.routing``.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +15,7 @@ from numpy.typing import NDArray
 
 from accelsim.kernels.noc_layout import ANY, CLASS_BITS, LOWER, UPPER
 from accelsim.spec.network import Kind, Network, Topology, Wire
+from accelsim.spec.routing import Routing, costs, price
 
 Ints = NDArray[np.int64]
 _CLASS = (1 << CLASS_BITS) - 1
@@ -40,11 +38,11 @@ class Routes:
 
     def __init__(self, network: Network) -> None:
         self.network = network
-        topology = network.topology
-        self.by_wire = topology.kind is Kind.EDGES
-        self.table = _table(network)
-        self.wires = {(wire.source, wire.output): wire for wire in topology.wires}
-        self._leaves = list(topology.leaves)
+        self._routing = Routing(network)
+        self.by_wire = self._routing.by_wire
+        self.table = (self._routing.outputs << CLASS_BITS) + _classes(network.topology)
+        self.wires = self._routing.wires
+        self._leaves = list(network.topology.leaves)
 
     def output(self, router: int, row: int, node: int) -> int:
         """The output port towards a node."""
@@ -52,17 +50,7 @@ class Routes:
 
     def walk(self, source: int, node: int, row: int = 0) -> list[tuple[int, int, int]]:
         """The routers on the way from a node to another, each with its input and output port."""
-        router, came = self.network.topology.enters[source]
-        found = []
-        while True:
-            output = self.output(router, row, node)
-            found.append((router, came, output))
-            if (router, output) == self._leaves[node]:
-                return found
-            wire = self.wires[router, output]
-            router, came = wire.target, wire.input
-            if self.by_wire:
-                row = int(wire.down)
+        return self._routing.walk(source, node, row)
 
     def routers(self, sources: Ints, nodes: Ints) -> Ints:
         """How many routers each way leads through: int64[n]."""
@@ -133,12 +121,12 @@ class Routes:
         if not self.by_wire:
             return {router: self.output(router, 0, node) for router in range(self.network.topology.routers)}
         home, port = self._leaves[node]
-        cost = _costs(self.network.topology, home, self.network.hop_cycles(), free=True)
+        cost = costs(self.network.topology, home, self.network.hop_cycles(), free=True)
         found = {home: port}
         for wire in self.network.topology.wires:
             ahead = cost.get((wire.target, 0))
             if wire.source != home and ahead is not None:
-                own = ahead + _price(wire, self.network.hop_cycles())
+                own = ahead + price(wire, self.network.hop_cycles())
                 if own == cost.get((wire.source, 0)) and wire.source not in found:
                     found[wire.source] = wire.output
         return found
@@ -149,93 +137,15 @@ def _passes(wire: Wire) -> bool:
     return (wire.target < wire.source) != bool(wire.output % 2)
 
 
-def _table(network: Network) -> Ints:
-    topology = network.topology
-    if topology.kind in {Kind.MESH, Kind.TORUS, Kind.RING}:
-        return _grid(topology)
-    nodes = np.arange(topology.nodes, dtype=np.int64)
-    if topology.kind is Kind.CROSSBAR:
-        return np.tile(nodes << CLASS_BITS, (1, 2, 1))
-    if topology.kind is Kind.FLY:
-        arity, stages = topology.sizes
-        rows = [nodes // arity**(stages - 1 - stage) % arity << CLASS_BITS for stage in range(stages)]
-        each = topology.routers // stages
-        return np.stack([np.stack([rows[router // each]] * 2) for router in range(topology.routers)])
-    if topology.kind is Kind.TREE:
-        return _tree(topology)
-    return _up_and_down(network)
-
-
-def _grid(topology: Topology) -> Ints:
-    table = np.full((topology.routers, 2, topology.nodes), 2 * len(topology.sizes) << CLASS_BITS, dtype=np.int64)
+def _classes(topology: Topology) -> Ints:
+    """The VCs that a packet for each node may take behind each router: int64[routers, 1, nodes]; all but on a torus."""
+    classes = np.full((topology.routers, topology.nodes), ANY, dtype=np.int64)
     here, there = np.arange(topology.routers)[:, None], np.arange(topology.nodes)[None, :]
-    around = topology.kind is not Kind.MESH
-    undecided = np.ones((topology.routers, topology.nodes), dtype=np.bool_)
-    step = 1
-    for dimension, size in enumerate(topology.sizes):
+    undecided, step = np.ones(classes.shape, dtype=np.bool_), 1
+    for size in topology.sizes if topology.kind in {Kind.TORUS, Kind.RING} else ():
         own, other = here // step % size, there // step % size
         turns = undecided & (own != other)
+        classes[turns] = np.where(own > other, UPPER, LOWER)[turns]
         undecided &= own == other
         step *= size
-        for row in range(2):
-            ahead = (other - own) % size
-            down = (2 * ahead > size) | ((2 * ahead == size) & bool(row)) if around else own > other
-            vcs = np.where(own > other, UPPER, LOWER) if around else ANY
-            table[:, row][turns] = (((2 * dimension + down) << CLASS_BITS) + vcs)[turns]
-    return table
-
-
-def _tree(topology: Topology) -> Ints:
-    arity, levels = topology.sizes
-    nodes = np.arange(topology.nodes, dtype=np.int64)
-    rows = []
-    for level in range(levels):
-        below = arity**(levels - level)
-        for i in range(arity**level):
-            rows.append(np.where(nodes // below == i, nodes % below // (below // arity), arity) << CLASS_BITS)
-    return np.stack([np.stack([row, row]) for row in rows])
-
-
-def _price(wire: Wire, hop: int) -> int:
-    """What a way over a wire costs: the cycles of a single flit."""
-    return hop + wire.latency + wire.flit_cycles
-
-
-def _costs(topology: Topology, home: int, hop: int, *, free: bool) -> dict[tuple[int, int], int]:
-    """Least costs from (router, whether it was come to by a wire that leads down) to a router; ``free``: in any order of up and
-    down.
-    """
-    into: dict[int, list[Wire]] = defaultdict(list)
-    for wire in topology.wires:
-        into[wire.target].append(wire)
-    cost: dict[tuple[int, int], int] = {}
-    waiting = [(0, home, 0), (0, home, 1)]
-    while waiting:
-        spent, router, row = heapq.heappop(waiting)
-        if (router, row) in cost:
-            continue
-        cost[router, row] = spent
-        for wire in into[router]:
-            if free:
-                heapq.heappush(waiting, (spent + _price(wire, hop), wire.source, row))
-            elif row == wire.down:
-                for before in (0, 1) if wire.down else (0,):
-                    heapq.heappush(waiting, (spent + _price(wire, hop), wire.source, before))
-    return cost
-
-
-def _up_and_down(network: Network) -> Ints:
-    topology, hop = network.topology, network.hop_cycles()
-    table = np.full((topology.routers, 2, topology.nodes), 0, dtype=np.int64)
-    for node, (home, port) in enumerate(topology.leaves):
-        cost = _costs(topology, home, hop, free=False)
-        best: dict[tuple[int, int], int] = {}
-        for wire in topology.wires:
-            ahead = cost.get((wire.target, int(wire.down)))
-            for row in (0, 1) if wire.down else (0,):
-                if ahead is not None and wire.source != home and ahead + _price(wire, hop) == cost.get((wire.source, row)):
-                    best.setdefault((wire.source, row), wire.output)
-        for (router, row), output in best.items():
-            table[router, row, node] = output << CLASS_BITS
-        table[home, :, node] = port << CLASS_BITS
-    return table
+    return classes[:, None, :]

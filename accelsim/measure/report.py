@@ -61,8 +61,10 @@ class OperatorReport:
                 for tensor in self.case.operator.tensors if f"cache_hit_bytes {tensor.name}" in self.counts}
 
     def link_busy(self, link: str) -> float:
-        """Share of the run in which a link was busy, the mean over its instances; 0 where nothing takes time there."""
-        own = [lane.busy_cycles for lane in self.lanes.values() if lane.kind is LaneKind.LINK and lane.level == link]
+        """Share of the run in which a link (the mean over its instances) or a network's channel was busy; 0 where nothing takes
+        time there.
+        """
+        own = [lane.busy_cycles for name, lane in self.lanes.items() if lane.kind is LaneKind.LINK and link in {lane.level, name}]
         return sum(own) / max(1, len(own) * self.cycles)
 
     @property

@@ -15,6 +15,7 @@ from accelsim.units import grouped, human_bytes, human_time
 
 WIDTH = 100
 MOST_PERIODS = 3
+BUSIEST_CHANNELS = 3
 _TRAFFIC = (("fill", "fill_bytes"), ("drain", "drain_bytes"), ("refill", "refill_bytes"), ("read", "array_read_bytes"),
             ("write", "array_write_bytes"), ("waste", "waste_bytes"))
 
@@ -92,9 +93,17 @@ def traffic_lines(case: Case, levels: Mapping[str, Mapping[str, Traffic]]) -> li
 
 
 def link_lines(one: OperatorReport) -> list[str]:
-    """What crossed each link, and how much of the run it was busy."""
-    return [f"{'links' if i == 0 else '':<14} {name:<12} {human_bytes(size):>11}, busy {one.link_busy(name):.1%}"
-            for i, (name, size) in enumerate(one.links.items())]
+    """What crossed each link, and how much of the run it was busy; of a network's channels the busiest."""
+    networks = [f"{link.name} " for link in one.case.chip.links if link.network is not None]
+    lines = [f"{name:<12} {human_bytes(size):>11}, busy {one.link_busy(name):.1%}" for name, size in one.links.items()
+             if not name.startswith(tuple(networks))]
+    for network in networks:
+        channels = {name: size for name, size in one.links.items() if name.startswith(network)}
+        if channels:
+            busiest = sorted(channels, key=lambda name: (-one.link_busy(name), -channels[name]))[:BUSIEST_CHANNELS]
+            lines.append(f"{network:<12} {human_bytes(sum(channels.values())):>11} over {len(channels)} channels; the busiest:")
+            lines += [f"  {name:<12} {human_bytes(channels[name]):>9}, busy {one.link_busy(name):.1%}" for name in busiest]
+    return [f"{'links' if i == 0 else '':<14} {line}" for i, line in enumerate(lines)]
 
 
 def cache_lines(one: OperatorReport) -> list[str]:

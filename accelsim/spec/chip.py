@@ -13,6 +13,7 @@ from math import prod
 
 from accelsim.spec.banks import Banks
 from accelsim.spec.dram import Dram
+from accelsim.spec.linknetwork import LinkNetwork
 from accelsim.spec.operator import Role, Tensor
 from accelsim.units import DType
 
@@ -179,7 +180,10 @@ class Array:
 
 @dataclass(frozen=True)
 class Link:
-    """A link between two levels; one, or one for each inner instance."""
+    """A link between two levels; one, or one for each inner instance.
+
+    ``network``: a network on chip in its place, of which rate, latency and granularity are a node's, the nearest's and a flit.
+    """
 
     name: str
     outer: str
@@ -196,6 +200,7 @@ class Link:
     multicast: Multicast
     reduce: bool
     per_instance: bool
+    network: LinkNetwork | None = None
 
     def carries(self, outer: str, inner: str, access: Access, tensor: Tensor) -> bool:
         """Whether a transfer of this tensor between these levels passes here."""

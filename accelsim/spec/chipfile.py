@@ -14,12 +14,14 @@ from accelsim.spec.chip import (
     ROLES,
 )
 from accelsim.spec.dram import Dram
+from accelsim.spec.network import LARGEST_NODES
 from accelsim.spec.quantities import Bytes, Capacity, Clock, Latency, RateLimit
 from accelsim.units import DTYPES, Duration, human_bytes
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_\-]*$", max_length=64)]
-TimingName = Annotated[str, Field(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f]+$")]
+FileName = Annotated[str, Field(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f]+$")]
 Count = Annotated[int, Field(ge=1, le=1 << 20, strict=True)]
+Node = Annotated[int, Field(ge=0, lt=LARGEST_NODES, strict=True)]
 
 
 def _checked(check: Callable[[str], object]) -> AfterValidator:
@@ -55,7 +57,7 @@ class MemoryFile(_Strict):
     kind: Literal["dram", "sram"]
     capacity: Capacity
     bandwidth: RateLimit | None = Field(None, description="needed unless `timing` says it")
-    timing: TimingName | None = Field(None, description="a DRAM technology: its channels are simulated command by command")
+    timing: FileName | None = Field(None, description="a DRAM technology: its channels are simulated command by command")
     layout: Literal["row-major", "tiles"] | None = Field(
         None, description="with `timing`: how tensors lie there; tiles: each as it moves, in one piece; default row-major")
     latency: Latency = Field(Duration(Fraction(0), "cycle"), description="default: none, but what `timing` takes itself")
@@ -106,7 +108,7 @@ class LevelFile(_Strict):
     kind: Literal["dram", "sram"] | None = None
     capacity: Capacity | None = None
     bandwidth: RateLimit | None = None
-    timing: TimingName | None = None
+    timing: FileName | None = None
     layout: Literal["row-major", "tiles"] | None = None
     latency: Latency | None = None
     granularity: Bytes | None = None
@@ -135,7 +137,12 @@ class LinkFile(_Strict):
     name: Name
     from_: str = Field(alias="from")
     to: str
-    bandwidth: RateLimit
+    bandwidth: RateLimit | None = Field(None, description="needed unless `network` says it")
+    network: FileName | None = Field(
+        None, description="a network on chip: each directed channel on a transfer's way is taken for itself")
+    outer_node: Node = Field(0, description="with `network`: the node at which the outer level is")
+    inner_nodes: list[Node] | None = Field(
+        None, min_length=1, description="with `network`: the node of each instance of the inner level; default 0, 1, 2, ...")
     tensors: list[str] | None = None
     serves: list[Literal["fill", "drain"]] = Field(["fill", "drain"], min_length=1)
     latency: Latency = Duration(Fraction(0), "cycle")

@@ -20,20 +20,25 @@ from accelsim.spec.chip import (
 )
 from accelsim.spec.chipfile import MEMORY_KEYS, ChipFile, LevelFile, LinkFile, MemoryFile, Problem, chip_problems, too_large
 from accelsim.spec.dram import Dram
+from accelsim.spec.linknetwork import LinkNetwork
+from accelsim.spec.linknetworkfile import network_key_problems, network_problems, resolve_link_network
+from accelsim.spec.network import Network
 from accelsim.units import Duration, Rate
 
 
-def resolve_chip(file: ChipFile, drams: Mapping[str, Dram]) -> tuple[Chip | None, list[Problem]]:
+def resolve_chip(file: ChipFile, drams: Mapping[str, Dram], networks: Mapping[str, Network],
+                 ) -> tuple[Chip | None, list[Problem]]:
     """The chip of integers, and every cross-field fault as (path, message, hint).
 
-    ``drams``: the technologies that it names.
+    ``drams``, ``networks``: the technologies and the networks that it names.
     """
-    problems = chip_problems(file) + too_large(file, drams)
+    problems = chip_problems(file) + too_large(file, drams) + network_key_problems(file)
+    problems = problems or network_problems(file, networks)
     if problems:
         return None, problems
     levels = tuple(_level(entry, file.clock, drams) for entry in file.levels[:-1])
     array = _array(file.levels[-1], file.clock)
-    links = tuple(_link(link, file.clock) for link in file.links)
+    links = tuple(_link(link, file.clock, resolve_link_network(file, link, networks)) for link in file.links)
     return Chip(file.name, file.description, file.clock, levels, array, links,
                 tuple(f"{source.id}: {source.text}" for source in file.sources), tuple(file.models),
                 tuple(file.omits), None if file.dataflows is None else tuple(file.dataflows),
@@ -115,8 +120,11 @@ def _array(level: LevelFile, clock: Fraction) -> Array:
                  None if file.serves is None else frozenset(file.serves), _cycles(file.least, clock))
 
 
-def _link(file: LinkFile, clock: Fraction) -> Link:
+def _link(file: LinkFile, clock: Fraction, network: LinkNetwork | None) -> Link:
+    """What a network says of itself as one link: flits, the rate of a node's channels, the latency to the nearest instance."""
+    rate, latency, granule = _rate(file.bandwidth, clock, None), _cycles(file.latency, clock), file.granularity
+    if network is not None:
+        rate, latency, granule = network.inward[0][0].rate, network.least_cycles, network.network.flit_bytes
     return Link(file.name, file.from_, file.to, None if file.tensors is None else frozenset(file.tensors),
-                frozenset(Access(word) for word in file.serves), _rate(file.bandwidth, clock, None),
-                _cycles(file.latency, clock), file.granularity, _cycles(file.setup, clock), file.chunk, file.request,
-                file.outstanding, Multicast(file.multicast), file.reduce, file.per_instance)
+                frozenset(Access(word) for word in file.serves), rate, latency, granule, _cycles(file.setup, clock), file.chunk,
+                file.request, file.outstanding, Multicast(file.multicast), file.reduce, file.per_instance, network)

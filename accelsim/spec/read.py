@@ -21,6 +21,7 @@ from accelsim.spec.chipresolve import resolve_chip
 from accelsim.spec.dram import Dram
 from accelsim.spec.dramfile import DramFile, resolve_dram
 from accelsim.spec.files import holds, is_file, reading
+from accelsim.spec.linknetworkfile import named_networks
 from accelsim.spec.mapping import Mapping
 from accelsim.spec.mappingfile import MappingFile, to_mapping
 from accelsim.spec.network import Network
@@ -75,43 +76,57 @@ def shipped(kind: str) -> dict[str, Path]:
 def read_chip(name: str, overrides: Iterable[str] = ()) -> Chip:
     """A chip by the name of a shipped file or by path. Raises SpecError with all faults of the file."""
     split = split_overrides(overrides)
-    return _chip(apply_overrides(_located(name, "chips"), "chip", split["chip"]), split["memory"])
+    return _chip(apply_overrides(_located(name, "chips"), "chip", split["chip"]), split["memory"], split["network"])
 
 
-def _chip(located: Located, of_memories: Sequence[tuple[str, Any]]) -> Chip:
-    """The chip of a file. ``of_memories``: overrides of the DRAM technologies that it names."""
+Overrides = Sequence[tuple[str, Any]]
+Names = Iterable[tuple[tuple[str | int, ...], str]]
+
+
+def _chip(located: Located, of_memories: Overrides, of_networks: Overrides) -> Chip:
+    """The chip of a file. ``of_memories``, ``of_networks``: overrides of the DRAM technologies and of the networks it names."""
     file = _validated(located, ChipFile)
     faults: list[Fault] = []
-    drams: dict[str, Dram] = {}
-    for path, name in timings(file):
-        if name in drams:
-            continue
-        dram = _try(faults, functools.partial(_memory, _beside(located, name), of_memories))
-        if dram is not None:
-            drams[name] = dram
-        elif not faults[-1].line and not faults[-1].path:
-            # there is no such file: that is the chip's fault
-            last = faults.pop()
-            faults.append(_override(located, fault(located, path, f"'{name}': {last.message}", last.allowed, last.hint)))
+    drams = _named(faults, located, "memories", timings(file), functools.partial(_memory, overrides=of_memories))
+    networks = _named(faults, located, "networks", named_networks(file), functools.partial(_network, overrides=of_networks))
     if of_memories and not any(timings(file)):
         faults += [Fault("-o", 0, 0, f"memory.{path}", f"no memory of {file.name} has a `timing`") for path, _ in of_memories]
+    if of_networks and not any(named_networks(file)):
+        faults += [Fault("-o", 0, 0, f"network.{path}", f"no link of {file.name} has a `network`") for path, _ in of_networks]
     if faults:
         raise SpecError(faults)
-    chip, problems = resolve_chip(file, drams)
+    chip, problems = resolve_chip(file, drams, networks)
     return _whole(located, chip, problems)
 
 
-def _beside(located: Located, name: str) -> str:
-    """A memory that a chip names: a shipped one, or a file beside the chip's."""
+def _named(faults: list[Fault], located: Located, kind: str, names: Names, read_one: Callable[[str], Part]) -> dict[str, Part]:
+    """What a chip's file names, each file of it read once; where there is no such file, that is the chip's fault."""
+    found: dict[str, Part] = {}
+    for path, name in names:
+        if name in found:
+            continue
+        part = _try(faults, functools.partial(read_one, _beside(located, name, kind)))
+        if part is not None:
+            found[name] = part
+        elif not faults[-1].line and not faults[-1].path:
+            last = faults.pop()
+            faults.append(_override(located, fault(located, path, f"'{name}': {last.message}", last.allowed, last.hint)))
+    return found
+
+
+def _beside(located: Located, name: str, kind: str) -> str:
+    """A file that a chip names: a shipped one, or one beside the chip's."""
     own = Path(located.file).parent / name
-    return name if name in shipped("memories") or not is_file(own) else str(own)
+    return name if name in shipped(kind) or not is_file(own) else str(own)
 
 
-def _timing_texts(located: Located, overrides: Sequence[tuple[str, Any]]) -> list[tuple[str, str]]:
-    """The DRAM technologies that a chip names, as text."""
-    names = dict.fromkeys(name for _, name in timings(_validated(located, ChipFile)))
-    return [(f"memory.{Path(name).stem}", as_yaml(apply_overrides(_located(_beside(located, name), "memories"), "memory",
-                                                                  overrides).value)) for name in names]
+def _named_texts(located: Located, split: dict[str, list[tuple[str, Any]]]) -> list[tuple[str, str]]:
+    """The DRAM technologies and the networks that a chip names, as text."""
+    file = _validated(located, ChipFile)
+    return [(f"{word}.{Path(name).stem}", as_yaml(apply_overrides(_located(_beside(located, name, kind), kind), word,
+                                                                  split[word]).value))
+            for word, kind, names in (("memory", "memories", timings(file)), ("network", "networks", named_networks(file)))
+            for name in dict.fromkeys(name for _, name in names)]
 
 
 def read_workload(name: str, overrides: Iterable[str] = ()) -> Workload:
@@ -137,7 +152,11 @@ def _memory(name: str, overrides: Sequence[tuple[str, Any]]) -> Dram:
 
 def read_network(name: str, overrides: Iterable[str] = ()) -> Network:
     """A network on chip by the name of a shipped file or by path."""
-    located = apply_overrides(_located(name, "networks"), "network", split_overrides(overrides)["network"])
+    return _network(name, split_overrides(overrides)["network"])
+
+
+def _network(name: str, overrides: Overrides) -> Network:
+    located = apply_overrides(_located(name, "networks"), "network", overrides)
     network, problems = resolve_network(_validated(located, NetworkFile))
     return _allowed(located, network, problems)
 
@@ -155,7 +174,7 @@ def read(chip: str, workload: str, mapping: str | None = None, *, choose: Choose
     chip_file = _try(faults, lambda: apply_overrides(_located(chip, "chips"), "chip", split["chip"]))
     workload_file = _try(faults, lambda: apply_overrides(_located(workload, "workloads"), "workload", split["workload"]))
     mapping_file = None if mapping is None else _try(faults, lambda: _located(mapping, "mappings"))
-    found_chip = _try(faults, lambda: _chip(chip_file, split["memory"])) if chip_file else None
+    found_chip = _try(faults, lambda: _chip(chip_file, split["memory"], split["network"])) if chip_file else None
     found_workload = _try(faults, lambda: _workload(workload_file)) if workload_file else None
     named = None
     if mapping_file is not None:
@@ -170,7 +189,7 @@ def read(chip: str, workload: str, mapping: str | None = None, *, choose: Choose
     cases = tuple(_case(found_chip, operator, named, choose, split["mapping"]) for operator in found_workload.operators)
     texts = tuple((kind, as_yaml(file.value)) for kind, file in
                   (("chip", chip_file), ("workload", workload_file)) if file is not None)
-    texts += tuple(_timing_texts(chip_file, split["memory"]) if chip_file is not None else ())
+    texts += tuple(_named_texts(chip_file, split) if chip_file is not None else ())
     return Asked(found_chip, found_workload, cases, texts)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import permutations
 from random import Random
 
@@ -14,10 +15,13 @@ from accelsim.errors import LimitExceeded, SpecError
 from accelsim.search.batch import KINDS, NO_CYCLES, BatchEstimator
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Chip, Multicast
+from accelsim.spec.linknetwork import link_network
 from accelsim.spec.mapping import Mapping
+from accelsim.spec.network import Kind, Network, Router
 from accelsim.spec.operator import Operator
 from accelsim.spec.operators import Options
 from accelsim.spec.read import read_chip, read_workload
+from accelsim.spec.topologies import grid
 
 from ..analytic.cases import array, cases, chip, custom, entry, level, link, operator
 from .mapspaces import alone, bounds, differences, paced, template
@@ -63,6 +67,25 @@ def test_a_chip_behind_channels(seed: int, workload: str) -> None:
 def test_a_chip_behind_a_cache(seed: int, rate: str) -> None:
     on = read_chip("toy3", ("chip.levels.DRAM.cache=16 KiB", f"chip.levels.DRAM.bandwidth={rate}"))
     _agree_on(on, read_workload("conv2d:n=1,k=4,c=3,p=7,q=5,r=3,s=3,stride=2").operators[0], seed, 15)
+
+
+ROUTER = Router(routing=1, traversal=1, vcs=4, reduction_vcs=0, buffer=8, speculative=False, combine=1)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 1 << 30), outer_node=st.sampled_from([0, 3, 5]), multicast=st.sampled_from(["none", "equal"]),
+       endpoint=st.sampled_from([1, 2]), workload=st.sampled_from(
+           ["gemm:m=24,n=18,k=12", "conv2d:n=1,k=4,c=3,p=7,q=5,r=3,s=3,padding=1,dtype=int8"]))
+def test_a_chip_whose_cores_are_on_a_mesh(seed: int, outer_node: int, multicast: str, endpoint: int, workload: str) -> None:
+    net = Network("mesh", "", Fraction(1, 10**9), 8, ROUTER, grid(Kind.MESH, (4, 2), 1, 2), 1, endpoint)
+    noc = link("DRAM", "L1", net_rate(net), 5, granularity_bytes=8, setup_cycles=seed % 2 * 5, multicast=Multicast(multicast),
+               reduce=True, network=link_network(net, outer_node, range(8), Fraction(10**9)))
+    on = chip([level("DRAM", 16, 30, shared=True), level("L1", 32, 2, fanout=(("x", 4), ("y", 2)))], array((("u", 4),)), (noc,))
+    _agree_on(on, read_workload(workload).operators[0], seed, 15)
+
+
+def net_rate(net: Network) -> Fraction:
+    return Fraction(net.flit_bytes, net.endpoint_flit_cycles)
 
 
 @pytest.mark.nightly
