@@ -234,8 +234,8 @@ def _together(rules: Rules, rows: Sequence[Lane], kinds: GroupKinds) -> Iterator
                 if rules.output:
                     after = max(after, lane.drained.get(lane.now.tile, -1))
         until = min((lane.next.first for lane in rows if lane.next is not None), default=None)
-        last = max(lane.now.last for lane in rows if lane.now is not None and (until is None or lane.now.last < until)
-                   and lane.now.last >= first)
+        last = max((lane.now.last for lane in rows if lane.now is not None and (until is None or lane.now.last < until)
+                    and lane.now.last >= first), default=first if until is None else until - 1)
         drains: _Widths = []
         for lane in rows:
             ends = lane.now is not None and (until is None or (lane.next is not None and lane.next.first == until))

@@ -15,6 +15,7 @@ from accelsim.plan.schedule import Schedule
 from accelsim.spec.build import make_case
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Multicast
+from accelsim.spec.operators import Options
 from accelsim.timeline import Recorder
 
 from ..helpers import array, brief, chip, entry, gemm, level, link, make, operator, run
@@ -199,3 +200,14 @@ def test_every_memory_takes_the_sum_of_its_own_arrays() -> None:
     )
     ran = run(make(on, gemm(1, 1, 4), entry("DRAM", "", "A B C", x="k2"), entry("L1", "", "C", x="k2")))
     assert ran.timeline.traffic["L1", "C"].array_write_bytes == 8
+
+
+def test_an_instance_that_keeps_its_tile_while_the_others_are_idle() -> None:
+    """s of three over two instances, two each: the second is idle at every other step, and its tile stays for all q."""
+    on = chip([level("DRAM"), level("L1", fanout=(("x", 3),), lockstep=True), level("L2", lockstep=True), level("L3")],
+              links=(link("DRAM", "L1", reduce=True), link("L1", "L2", multicast=Multicast.OVERLAP)))
+    what = operator("depthwise2d", options=Options((1, 2), (1, 2), (0, 0)), n=1, c=2, p=1, q=3, r=1, s=3)
+    case = make(on, what, entry("DRAM", "c2", "I W O", x="s2"), entry("L1", "q3", "W O"),
+                entry("L2", "s2", "I O", {"I": 3, "O": 1}), entry("L3", "", "I W O"))
+    traffic = run(case).timeline.traffic
+    assert run(as_one(case, False)).timeline.traffic["L3", "W"].fill_elements == traffic["L3", "W"].fill_elements
