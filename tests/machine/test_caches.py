@@ -30,7 +30,7 @@ from accelsim.spec.read import read_chip
 from ..helpers import Ran, brief, chip, custom, entry, from_files, gemm, level, link, make, run
 from ..oracle import machine_oracle as oracle
 from ..plan.test_instances import as_one
-from ..properties.strategies import MOST_STEPS, cases, steps_of, to_oracle, wide_cases
+from ..properties.strategies import MOST_STEPS, Plan, cases, steps_of, to_oracle, wide_cases
 from .test_drivers import compare
 
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
@@ -100,7 +100,7 @@ def test_no_run_beats_a_bound_of_the_estimate(case: Case, size: int) -> None:
 def replayed(case: Case, size: int) -> dict[str, Counter[str]]:
     """Bytes by tensor from the oracle's stays, element by element: what was asked for longest ago goes first."""
     problem = to_oracle(case)
-    plan = oracle.Plan(problem)
+    plan = Plan(problem)
     events: list[tuple[int, bool, int, oracle.Residency]] = []
     for (at, _), stream in plan.streams.items():
         for stay in stream:
@@ -151,7 +151,7 @@ def test_hits_are_those_of_a_replay_element_by_element(case: Case, words: int) -
     """So small a cache keeps single elements. Tiles that finish in part are left to the other tests: they have two widths."""
     assume(steps_of(case) <= MOST_STEPS // 4)
     made = behind(case, 4 * words)
-    plan = oracle.Plan(to_oracle(made))
+    plan = Plan(to_oracle(made))
     for stay in (stay for stream in plan.streams.values() for stay in stream if stay.tensor.output and stay.tile):
         assume(not stay.drain_bytes % len(stay.tile))
     got = counted(run(made, None, CompiledMachine))
