@@ -26,6 +26,7 @@ from accelsim.kernels.columns import (
 from accelsim.machine.compiled_driver import CompiledMachine
 from accelsim.machine.network import build_network
 from accelsim.machine.simpy_driver import Machine
+from accelsim.machine.tally import tally_caches
 from accelsim.plan.moves import Load
 from accelsim.plan.schedule import Schedule, Work
 from accelsim.plan.streams import singly
@@ -331,6 +332,7 @@ def run(case: Case, options: RecordOptions | None = None, driver: type[Machine |
     recorder = Recorder(network.lanes, network.tensors, options or RecordOptions())
     machine = driver(network, schedule, recorder, observer=lambda *told: log.append(Event(*told)))
     cycles = machine.run()
+    tally_caches(recorder, schedule)
     assert machine.macs == case.operator.macs
     return Ran(recorder.finish(cycles, machine.first_starts), log, machine)
 

@@ -14,8 +14,10 @@ from accelsim.spec.mapping import Mapping, MappingLevel
 from accelsim.timeline import Traffic
 
 NAME = "silicon/nvdla"
-ATOM, WEIGHT_BLOCK, STRIPE = 8, 128, 16
-"""Channels that go together; bytes to which all weights of a layer are padded; positions of a stripe, at most."""
+ATOM, WEIGHT_BLOCK, STRIPE, SKIPPED = 8, 128, 16, 8
+"""Channels that go together; bytes to which all weights of a layer are padded; positions of a stripe, at most; and those that a
+stride skips, at most, in a row that is fetched whole.
+"""
 
 
 class Axis(NamedTuple):
@@ -74,7 +76,9 @@ def compare(told: dict[str, str]) -> Iterator[Row]:
     width, height, c, r, s, _, k = [int(word) for word in re.findall(r"\d+", name)][:7]
     dilation = 2 if "dilation" in name else 1
     x, y = shape(width, height, r, s, int(told["output_bytes"]) // (covering(k, ATOM) * ATOM), dilation)
-    ran = run(read_case("nvdla-small", layer(height, width, c, k, x, y, r, s, dilation), mapping(c, k, x, y, r, s)))
+    # the chip's rows lie position by position, all channels of each together
+    bridge = f"chip.levels.DRAM.bridge={SKIPPED * covering(c, ATOM) * ATOM} B"
+    ran = run(read_case("nvdla-small", layer(height, width, c, k, x, y, r, s, dilation), mapping(c, k, x, y, r, s), (bridge,)))
     levels = ran.report.levels
     inward: dict[str, Traffic] = dict(levels["CBUF"])
     moved = inward["I"].fill_bytes + sum(level["I"].waste_bytes for level in levels.values() if "I" in level)

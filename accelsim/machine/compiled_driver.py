@@ -22,7 +22,7 @@ from accelsim.machine.network import Network
 from accelsim.machine.outcomes import Come, Moved
 from accelsim.machine.state import Observer
 from accelsim.machine.supply import Supply
-from accelsim.machine.tally import tally, tally_array, tally_caches
+from accelsim.machine.tally import tally, tally_array
 from accelsim.plan.schedule import Schedule
 from accelsim.repeats import RowLog
 from accelsim.timeline import CAUSES, TICKS, Recorder
@@ -331,7 +331,6 @@ class CompiledMachine:
             if spec.parent >= 0:
                 loads = self._schedule.loads(spec.entry, network.tensors[spec.tensor])
                 tally(recorder, network, number, loads, self._supply.uses(number).T.tolist())
-        tally_caches(recorder, self._schedule)
         for number in range(len(network.arrays)):
             recorder.count("hold_cycles", int(self._supply.array(number)[at.A_HELD]))
             done = self._supply.done(number)

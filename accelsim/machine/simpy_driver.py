@@ -20,7 +20,7 @@ from accelsim.machine.blame import Blame
 from accelsim.machine.network import Network
 from accelsim.machine.state import Leg, Observer, Residency
 from accelsim.machine.stations import StationState
-from accelsim.machine.tally import tally, tally_caches
+from accelsim.machine.tally import tally
 from accelsim.machine.transfers import Transfers
 from accelsim.machine.ways import Ways
 from accelsim.plan.moves import Load
@@ -42,7 +42,6 @@ class Machine:
                  progress: Callable[[int], None] | None = None, observer: Observer | None = None) -> None:
         self.network = network
         self.recorder = recorder
-        self._schedule = schedule
         self.env = simpy.Environment()
         self.now = 0
         self.due = False
@@ -118,7 +117,6 @@ class Machine:
         for station, loads in zip(self.stations, self._loads, strict=True):
             if not station.home:
                 tally(self.recorder, self.network, station.number, loads, station.ways.uses)
-        tally_caches(self.recorder, self._schedule)
         return self.finished
 
     @property

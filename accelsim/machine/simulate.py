@@ -12,6 +12,7 @@ from accelsim.errors import SimulatorBug
 from accelsim.machine.compiled_driver import CompiledMachine, Stuck
 from accelsim.machine.fast_forward import FastForward
 from accelsim.machine.network import build_network
+from accelsim.machine.tally import tally_caches
 from accelsim.plan.recurrence import Recurrence
 from accelsim.plan.schedule import Schedule
 from accelsim.timeline import Recorder, RecordOptions, Skipped, Timeline
@@ -50,6 +51,7 @@ def simulate(schedule: Schedule, options: RecordOptions | None = None, progress:
         raise SimulatorBug(f"{machine.macs:,} MACs done, {asked:,} asked")
     recorder.counts["macs"] = machine.macs
     recorder.counts["events"] = machine.events
+    tally_caches(recorder, schedule)
     return recorder.finish(cycles, machine.first_starts)
 
 

@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from math import prod
+from typing import TYPE_CHECKING
 
 from accelsim.spec.banks import Banks
 from accelsim.spec.dram import Dram
-from accelsim.spec.linknetwork import LinkNetwork
 from accelsim.spec.operator import Role, Tensor
 from accelsim.units import DType
+
+if TYPE_CHECKING:
+    from accelsim.spec.linknetwork import LinkNetwork
 
 
 class Access(Enum):

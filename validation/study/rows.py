@@ -69,8 +69,9 @@ def ladder(case: Case, guess: Estimate, report: OperatorReport) -> tuple[int, in
 
     The roofline: MACs at the arrays' peak, or the bytes of the outermost memories at their ports' rates, whichever takes
     longer. The busiest: as long as the busiest array, port or link is in service, so with PEs that have no work, ragged tiles
-    and inner ports; memories that move whole bursts stay at the roofline's bytes and rate. Ends: with the way in of the first
-    tiles and the way out of the last.
+    and inner ports; memories that move whole bursts stay at the roofline's bytes and rate, arrays whose passes take a least time
+    at the estimate's work, which has all of them long or all of them short. Ends: with the way in of the first tiles and the way
+    out of the last.
     """
     need = [case.operator.macs / case.peak_macs_per_cycle]
     for (memory, port), size in crossing(case, guess).items():
@@ -79,7 +80,9 @@ def ladder(case: Case, guess: Estimate, report: OperatorReport) -> tuple[int, in
         if rate is not None:
             need.append(Fraction(size) / rate)
     roofline = ceil(max(need))
-    plain = [lane.busy_cycles for lane in report.lanes.values() if lane.level not in in_bursts(case)]
+    least = {case.chip.array.name} if case.chip.array.least_cycles else set()
+    plain = [lane.busy_cycles for lane in report.lanes.values() if lane.level not in in_bursts(case) | least]
+    plain.append(guess.array_busy_cycles)
     busiest = max(roofline, ceil(max(plain, default=0)))
     ends = max([busiest, *(bound.cycles for bound in guess.bounds if bound.kind != "credit")])
     return roofline, busiest, ends
