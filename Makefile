@@ -7,7 +7,7 @@ WORKERS ?= auto
 help:
 	@echo "check     style, types, import directions, generated pages: seconds"
 	@echo "test      the test suite"
-	@echo "validate  the comparisons with published and simulated references, into docs/validation.md: two minutes"
+	@echo "validate  the comparisons with published and simulated references, into docs/validation.md: three minutes"
 	@echo "bench     seconds, memory and rates, into docs/benchmarks.md; wants a quiet machine"
 	@echo "bench-peers  the same work by other simulators, each in its own environment, into docs/peers.md: half an hour"
 	@echo "study     where closed forms are wrong: every point again, pictures, docs/analytic-error.md and docs/claims.md; a minute or two"

@@ -230,23 +230,17 @@ def edge_list(network: Network) -> dict[str, Any]:
 
 
 def link_entry(link: Link, rate_text: RateText) -> dict[str, Any]:
-    if link.network is not None:
-        return stated(
-            {
-                "name": link.name,
-                "from": link.outer,
-                "to": link.inner,
-                "tensors": names(link.tensors),
-                "serves": words(link.accesses),
-                "network": network_file(link),
-                "outer_node": link.network.outer_node,
-                "inner_nodes": list(link.network.inner_nodes),
-                "setup": time_text(link.setup_cycles),
-                "chunk": size_text(link.chunk_bytes),
-                "multicast": link.multicast.value,
-                "reduce": link.reduce,
-            }
-        )
+    own: dict[str, Any] = {
+        "bandwidth": rate_text(link.rate),
+        "latency": time_text(link.latency_cycles),
+        "granularity": size_text(link.granularity_bytes),
+    }
+    if link.network is not None:  # which says these itself
+        own = {
+            "network": network_file(link),
+            "outer_node": link.network.outer_node,
+            "inner_nodes": list(link.network.inner_nodes),
+        }
     return stated(
         {
             "name": link.name,
@@ -254,9 +248,7 @@ def link_entry(link: Link, rate_text: RateText) -> dict[str, Any]:
             "to": link.inner,
             "tensors": names(link.tensors),
             "serves": words(link.accesses),
-            "bandwidth": rate_text(link.rate),
-            "latency": time_text(link.latency_cycles),
-            "granularity": size_text(link.granularity_bytes),
+            **own,
             "setup": time_text(link.setup_cycles),
             "chunk": size_text(link.chunk_bytes),
             "request": size_text(link.request_bytes),

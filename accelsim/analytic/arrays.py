@@ -59,13 +59,17 @@ def apart(tables: Tables, tensor: Tensor) -> Instances:
 
 def iterations(tables: Tables, summed: Instances) -> int:
     """Iterations of all temporal loops, the array's own included, that exist."""
-    return prod(below(steps.outside(EVERY), steps.extent) for steps in tables.frame(_iterations(tables, summed)).steps)
+    return steps_of(tables, _iterations(tables, summed))
 
 
 def passes(tables: Tables, summed: Instances) -> int:
     """Passes of the array: iterations of all temporal loops above it that exist."""
-    frame = tables.frame(Look(tables.case.array_entry, summed))
-    return prod(below(steps.outside(EVERY), steps.extent) for steps in frame.steps)
+    return steps_of(tables, Look(tables.case.array_entry, summed))
+
+
+def steps_of(tables: Tables, look: Look) -> int:
+    """Steps that exist."""
+    return prod(below(steps.outside(EVERY), steps.extent) for steps in tables.frame(look).steps)
 
 
 def _iterations(tables: Tables, summed: Instances) -> Look:

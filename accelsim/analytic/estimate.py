@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
 from types import MappingProxyType
 
+from accelsim.analytic.arrays import steps_of
 from accelsim.analytic.credits import credit_bounds
 from accelsim.analytic.frame import Instances
-from accelsim.analytic.lines import EVERY, below
 from accelsim.analytic.loads import cold_bounds, resource_bounds
 from accelsim.analytic.path import Path, critical_path
 from accelsim.analytic.result import Bound, Estimate
@@ -42,8 +41,7 @@ def _path_bound(path: Path) -> Bound:
 
 def _steps(tables: Tables) -> int:
     """Blocks that array steps are run in: steps of the innermost entry that holds an operand."""
-    frame = tables.frame(Look(tables.case.deepest_feeding, _alone(tables)))
-    return prod(below(steps.outside(EVERY), steps.extent) for steps in frame.steps)
+    return steps_of(tables, Look(tables.case.deepest_feeding, _alone(tables)))
 
 
 def _transfers(tables: Tables) -> int:

@@ -17,8 +17,6 @@ from accelsim.stalls import Phase, StallCause
 from accelsim.timeline import LaneKind, Skipped, Timeline, Traffic
 
 BUSY_ENOUGH = 0.8
-
-
 CACHE_COUNTS = ("hit", "missed", "written", "back", "dirty")
 
 

@@ -51,7 +51,7 @@ class Blocks:
     def __init__(self, numbers: Numbers[IndexSet], most_elements: int, granule_bytes: int) -> None:
         self._granule = granule_bytes
         self._axes = [_Parts(_sets(numbers, axis)) for axis in range(len(numbers.sets))]
-        self._extents = [found.extent for found in (own[0] for own in (one.sets for one in self._axes))]
+        self._extents = [own.extent for own in self._axes]
         for place, own in enumerate(self._axes):
             others = prod(one.largest for one in [*self._axes[:place], *self._axes[place + 1:]])
             if own.largest * others > most_elements:
@@ -105,9 +105,8 @@ class _Parts:
     """One axis: its parts as masks, and which of them each set of indices has."""
 
     def __init__(self, sets: list[IndexSet]) -> None:
-        self.sets = sets
+        self.extent = sets[0].extent
         self.masks: list[int] = []
-        self._of: dict[int, tuple[int, ...]] = {}
         self._parts: dict[int, tuple[int, ...]] = {}
         self._fresh: dict[tuple[int, int], frozenset[int]] = {}
         runs = [list(zip(*(part.tolist() for part in stretches(one.mask)), strict=True)) for one in sets]
@@ -128,7 +127,7 @@ class _Parts:
         for alike, part in number_of.items():
             for number in alike:
                 holds[number].append(part)
-        self._of = {one.mask: tuple(own) for one, own in zip(sets, holds, strict=True)}
+        self._of: dict[int, tuple[int, ...]] = {one.mask: tuple(own) for one, own in zip(sets, holds, strict=True)}
 
     @property
     def largest(self) -> int:

@@ -14,9 +14,6 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from accelsim.kernels.columns import (
     STAY_DRAIN,
     STAY_DRAIN_GROUP,
@@ -26,14 +23,13 @@ from accelsim.kernels.columns import (
     STAY_FILL_MEMBERS,
     STAY_FIRST,
     STAY_LAST,
-    STAY_WIDTH,
 )
 from accelsim.plan import walk as walks
 from accelsim.plan.blocks import Blocks, Told, Touched
 from accelsim.plan.loads import Loads
 from accelsim.plan.moves import CachedLoad
+from accelsim.plan.stays import Ints, stay_rows
 
-Ints = NDArray[np.int64]
 BLOCKS_HELD = 256
 """A cache has room for so many blocks at least."""
 
@@ -82,7 +78,8 @@ class _Waiting:
 class Cached:
     """A tensor behind a cache: its blocks, its loads by number, and whether the memory adds up what arrives."""
 
-    def __init__(self, blocks: Blocks, loads: Loads, *, adds: bool) -> None:
+    def __init__(self, name: str, blocks: Blocks, loads: Loads, *, adds: bool) -> None:
+        self.name = name
         self.blocks = blocks
         self.loads = loads
         self.adds = adds
@@ -132,11 +129,12 @@ class Cache:
         self._events: list[tuple[int, bool, int, int, int, _Feed, _Waiting]] = []
         self._order = count()
 
-    def stays(self, tensor: int, inside: int, slots: int, teller: Teller) -> CachedStays:
+    def stays(self, tensor: str, inside: int, slots: int, teller: Teller) -> CachedStays:
         """The stays of a station of so many slots whose loads pass here. ``inside``: steps of the deepest station's level in one
         of its own.
         """
-        self._feeds.append(_Feed(len(self._feeds), tensor, inside, slots * inside, teller.told()))
+        number = [own.name for own in self._tensors].index(tensor)
+        self._feeds.append(_Feed(len(self._feeds), number, inside, slots * inside, teller.told()))
         return CachedStays(self, len(self._feeds) - 1)
 
     def take(self, number: int, most: int) -> list[list[int]]:
@@ -250,13 +248,13 @@ class Cache:
         self._tensors[block % len(self._tensors)].counts.back += size
         return size
 
-    def counts(self) -> list[CacheCounts]:
-        """What each tensor did, once all stays have been read."""
+    def counts(self) -> dict[str, CacheCounts]:
+        """What it did for each tensor, once all stays have been read."""
         for own in self._tensors:
             own.counts.dirty = 0
         for block in self._dirty:
             self._tensors[block % len(self._tensors)].counts.dirty += self._held[block]
-        return [own.counts for own in self._tensors]
+        return {own.name: own.counts for own in self._tensors}
 
 
 class CachedStays:
@@ -269,5 +267,4 @@ class CachedStays:
 
     def rows(self) -> Ints:
         """The next stays."""
-        made = self._cache.take(self._number, self._pace.most())
-        return np.array(made, dtype=np.int64).reshape(len(made), STAY_WIDTH)
+        return stay_rows(self._cache.take(self._number, self._pace.most()))

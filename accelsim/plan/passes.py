@@ -187,7 +187,7 @@ def passes(case: Case, entry: int, at: Sequence[int], before: Sequence[int] | No
             one.keep(_last(case, loops, before), list(at), latency)
     for position in positions(case, loops, at):
         iterations = within.at(position)
-        hold = max(case.chip.array.least_cycles, len(iterations) * case.interval_cycles)
+        hold = case.pass_cycles(len(iterations))
         loads, start = [], free
         for one in held:
             tile = one.tile(position)

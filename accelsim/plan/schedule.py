@@ -21,6 +21,7 @@ from accelsim.plan.streams import BlockStream, Look, StayStream
 from accelsim.plan.units import Unit, children, owner, units
 from accelsim.plan.work import StepWalk, StepWork
 from accelsim.spec.case import Case
+from accelsim.spec.chip import Memory
 from accelsim.spec.operator import Role, Tensor
 
 Ints = NDArray[np.int64]
@@ -78,39 +79,33 @@ class Schedule:
                 own = siblings.of(unit.index) if siblings is not None else unit_stays(rules, unit)
                 self._streams[entry, tensor.name, unit.index] = StayStream(self._through_cache(rules, own), above, inside)
 
-    def _made_caches(self) -> dict[str, tuple[list[str], Cache]]:
-        """The caches before homes, by the memory's name, with the tensors behind each."""
-        behind: dict[str, list[Rules]] = {}
-        for (_, name), rules in self._rules.items():
+    def _made_caches(self) -> dict[Memory, Cache]:
+        """The caches before homes, by the memory."""
+        behind: dict[Memory, list[Rules]] = {}
+        for rules in self._rules.values():
             memory = self.case.memory(rules.parent, rules.tensor)
-            if memory is not None and memory.cache_bytes is not None and rules.parent == self.case.paths[name][0]:
-                behind.setdefault(memory.name, []).append(rules)
-        made = {}
-        for name, own in behind.items():
-            memory = self.case.memory(own[0].parent, own[0].tensor)
-            assert memory is not None
-            assert memory.cache_bytes is not None
-            room = 8 * memory.cache_bytes // BLOCKS_HELD
-            least = 8 * memory.granularity_bytes
-            cached = [Cached(Blocks(one.numbers, max(1, room // width, least // width), memory.granularity_bytes), one.loads,
-                             adds=one.accumulates)
-                      for one, width in zip(own, [self._width(one.tensor) for one in own], strict=True)]
-            made[name] = [one.tensor.name for one in own], Cache(memory.cache_bytes, cached)
-        return made
+            if memory is not None and memory.cache_bytes is not None:
+                behind.setdefault(memory, []).append(rules)
+        return {memory: Cache(memory.cache_bytes or 0, [self._behind_cache(memory, rules) for rules in own])
+                for memory, own in behind.items()}
+
+    def _behind_cache(self, memory: Memory, rules: Rules) -> Cached:
+        """A tensor in blocks of which a cache holds many, and none shorter than a granule."""
+        room, granule = 8 * (memory.cache_bytes or 0) // BLOCKS_HELD, memory.granularity_bytes
+        blocks = Blocks(rules.numbers, max(1, max(room, 8 * granule) // self._width(rules.tensor)), granule)
+        return Cached(rules.tensor.name, blocks, rules.loads, adds=rules.accumulates)
 
     def _through_cache(self, rules: Rules, stays: UnitStays | LockstepStays | SiblingStays) -> Stays:
         memory = self.case.memory(rules.parent, rules.tensor)
-        if memory is None or memory.name not in self._caches or rules.parent != self.case.paths[rules.tensor.name][0]:
+        if memory is None or memory.cache_bytes is None:
             return stays
-        names, cache = self._caches[memory.name]
         inside = self.case.nest.steps_between(rules.entry, self.case.deepest_feeding)
         slots = self.case.slot_count(rules.entry, rules.tensor)
-        return cache.stays(names.index(rules.tensor.name), inside, slots, stays)
+        return self._caches[memory].stays(rules.tensor.name, inside, slots, stays)
 
     def cached(self) -> dict[str, CacheCounts]:
         """What the caches did for each tensor, once all stays have been read; those without one left out."""
-        found = [zip(names, cache.counts(), strict=True) for names, cache in self._caches.values()]
-        return {name: counts for own in found for name, counts in own}
+        return {name: counts for cache in self._caches.values() for name, counts in cache.counts().items()}
 
     def stays(self, entry: int, tensor: str, unit: int) -> StayStream:
         """A station's stays; each station's can be read once."""

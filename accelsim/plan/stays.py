@@ -52,6 +52,11 @@ class Stays(Protocol):
         ...
 
 
+def stay_rows(made: list[list[int]]) -> Ints:
+    """Stays that were made one by one, as the rows that a stream reads."""
+    return np.array(made, dtype=np.int64).reshape(len(made), STAY_WIDTH)
+
+
 @dataclass(frozen=True)
 class Rules:
     """How one tensor moves between one entry and its parent."""
@@ -199,8 +204,7 @@ class LockstepStays:
 
     def rows(self) -> Ints:
         """The next stays."""
-        made = [row for row, _, _ in islice(self._stays, self._pace.most())]
-        return np.array(made, dtype=np.int64).reshape(len(made), STAY_WIDTH)
+        return stay_rows([row for row, _, _ in islice(self._stays, self._pace.most())])
 
     def told(self) -> Iterator[Told]:
         """The stays one by one, with what they touch."""
@@ -329,8 +333,7 @@ class SiblingStays:
 
     def rows(self) -> Ints:
         """The next stays."""
-        made = [row for row, _, _ in self._siblings.take(self._unit, self._pace.most())]
-        return np.array(made, dtype=np.int64).reshape(len(made), STAY_WIDTH)
+        return stay_rows([row for row, _, _ in self._siblings.take(self._unit, self._pace.most())])
 
     def told(self) -> Iterator[Told]:
         """The stays one by one, with what they touch."""

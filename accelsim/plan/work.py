@@ -6,6 +6,7 @@ on disjoint lines. So per-line tables are made once and multiplied.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 from math import prod
@@ -18,6 +19,7 @@ from accelsim.kernels.walk import STEP_WIDTH, walk_steps
 from accelsim.plan.images import DimRange, image
 from accelsim.plan.walk import Walk
 from accelsim.spec.case import Case
+from accelsim.spec.nest import NestLoop
 from accelsim.spec.operator import Axis, Tensor
 
 Ints = NDArray[np.int64]
@@ -43,14 +45,22 @@ class Amounts(NamedTuple):
 Runs = tuple[tuple[int, int], ...]
 
 
+def _reached(starts: list[int], loops: Sequence[NestLoop], left: int) -> list[int]:
+    """Where the iterations of some loops begin, from each of these places on, before ``left``."""
+    for loop in loops:
+        starts = [start + i * loop.stride for start in starts for i in range(loop.bound) if start + i * loop.stride < left]
+    return starts
+
+
 class LineTable:
     """Iterations along one line inside the feeding entry: offsets and lengths of the array's spatial runs."""
 
     def __init__(self, case: Case, line: int) -> None:
         entry, array = case.deepest_feeding, case.array_entry
         loops = [loop for loop in case.nest.loops if loop.line == line]
-        self.temporal = [(loop.bound, loop.stride, loop.entry < array) for loop in loops
-                         if loop.axis is None and loop.entry >= entry]
+        temporal = [loop for loop in loops if loop.axis is None and loop.entry >= entry]
+        self.above = [loop for loop in temporal if loop.entry < array]
+        self.own = [loop for loop in temporal if loop.entry == array]
         self.spatial = prod(loop.bound for loop in loops if loop.axis is not None and loop.entry == array)
         self.together = [loop for loop in loops
                          if loop.axis is not None and loop.entry < array and case.lockstep(loop.entry + 1)]
@@ -63,29 +73,15 @@ class LineTable:
         left = min(left, self.reach)
         found = self._made.get(left)
         if found is None:
-            offsets, passes = [0], 1
-            for bound, stride, outside in self.temporal:
-                offsets = [offset + i * stride for offset in offsets for i in range(bound) if offset + i * stride < left]
-                if outside:
-                    passes = len(offsets)
-            found = tuple((offset, min(self.spatial, left - offset)) for offset in offsets), passes
+            starts = _reached([0], self.above, left)
+            offsets = _reached(starts, self.own, left)
+            found = tuple((offset, min(self.spatial, left - offset)) for offset in offsets), len(starts)
             self._made[left] = found
         return found
 
-    def passes(self, left: int) -> dict[int, int]:
+    def passes(self, left: int) -> Counter[int]:
         """How often a pass has how many iterations along the line, where ``left`` units remain to the edge."""
-        starts = [0]
-        for bound, stride, outside in self.temporal:
-            if outside:
-                starts = [start + i * stride for start in starts for i in range(bound) if start + i * stride < left]
-        found: dict[int, int] = {}
-        for start in starts:
-            own = [start]
-            for bound, stride, outside in self.temporal:
-                if not outside:
-                    own = [offset + i * stride for offset in own for i in range(bound) if offset + i * stride < left]
-            found[len(own)] = found.get(len(own), 0) + 1
-        return found
+        return Counter(len(_reached([start], self.own, left)) for start in _reached([0], self.above, left))
 
     def spread(self, left: int, first: int, last: int) -> tuple[Runs, int]:
         """((offset, length) of the runs of lockstep instances, how many have any): those that differ in the splits of
@@ -175,16 +171,15 @@ class StepWork:
                        first if fresh else 0, beside_first if fresh else 0, every_first if fresh else 0)
 
     def _hold(self, left: Sequence[int]) -> int:
-        """Cycles of the array alone: of each pass its iterations, or the least that one takes."""
-        interval, least = self.case.interval_cycles, self.case.chip.array.least_cycles
-        if not least:
-            return interval * prod(len(self.tables[line].at(left[line])[0]) for line in self.counted)
-        found = {1: 1}
+        """Cycles of the array alone, pass by pass."""
+        if not self.case.chip.array.least_cycles:
+            return self.case.interval_cycles * prod(len(self.tables[line].at(left[line])[0]) for line in self.counted)
+        found = Counter({1: 1})
         for line in self.counted:
-            own, before, found = self.tables[line].passes(min(left[line], self.tables[line].reach)), found, {}
+            own, before, found = self.tables[line].passes(min(left[line], self.tables[line].reach)), found, Counter()
             for (one, times), (other, more) in product(before.items(), own.items()):
-                found[one * other] = found.get(one * other, 0) + times * more
-        return sum(max(least, iterations * interval) * times for iterations, times in found.items())
+                found[one * other] += times * more
+        return sum(self.case.pass_cycles(iterations) * times for iterations, times in found.items())
 
     def _touched(self, left: Sequence[int], position: Sequence[int], spans: Sequence[Span]) -> tuple[tuple[int, ...], int]:
         """Elements touched per tensor over the instances of its span, and the output's share that finds nothing to add to:

@@ -129,6 +129,10 @@ class Case:
         """Slots of the tensor at an entry: one at its home, which holds all of it."""
         return 1 if entry == self.paths[tensor.name][0] else self.slots[entry, tensor.name]
 
+    def pass_cycles(self, iterations: int) -> int:
+        """Cycles that the array takes for a pass of so many iterations: theirs, or the least that one takes."""
+        return max(self.chip.array.least_cycles, iterations * self.interval_cycles)
+
     @cached_property
     def interval_cycles(self) -> int:
         """Cycles per iteration of the array's own loops at the operator's types."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from accelsim.spec.mapping import Mapping
 from accelsim.spec.read import read_chip
 
 from ..helpers import array, chip, entry, from_files, gemm, level, make
+from . import changed_chips
 
 CHIP = """\
 name: mine
@@ -42,20 +44,8 @@ levels:
 """
 
 
-def written(folder: Path, *changes: tuple[str, str]) -> str:
-    text = CHIP
-    for old, new in changes:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    path = folder / "chip.yaml"
-    path.write_text(text, encoding="utf-8")
-    return str(path)
-
-
-def faults(folder: Path, *changes: tuple[str, str]) -> list[str]:
-    with pytest.raises(SpecError) as caught:
-        read_chip(written(folder, *changes))
-    return [str(one).replace(f"{folder}/", "") for one in caught.value.faults]
+written = partial(changed_chips.written, CHIP)
+faults = partial(changed_chips.faults, CHIP)
 
 
 @pytest.mark.parametrize(("more", "banked", "whole"), [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from accelsim.errors import SpecError
 from accelsim.spec.linknetwork import instance_number
 from accelsim.spec.read import read_chip, shipped_folder
+
+from . import changed_chips
 
 CHIP = """\
 name: cores
@@ -27,20 +30,8 @@ links:
 """
 
 
-def written(folder: Path, *changes: tuple[str, str]) -> str:
-    text = CHIP
-    for old, new in changes:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    path = folder / "chip.yaml"
-    path.write_text(text, encoding="utf-8")
-    return str(path)
-
-
-def faults(folder: Path, *changes: tuple[str, str], options: tuple[str, ...] = ()) -> list[str]:
-    with pytest.raises(SpecError) as caught:
-        read_chip(written(folder, *changes), options)
-    return [str(one).replace(f"{folder}/", "") for one in caught.value.faults]
+written = partial(changed_chips.written, CHIP)
+faults = partial(changed_chips.faults, CHIP)
 
 
 def also(line: str) -> tuple[str, str]:

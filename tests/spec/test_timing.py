@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from accelsim.spec.chip import Access
 from accelsim.spec.read import read_chip, read_memory, shipped_folder
 
 from ..helpers import from_files
+from . import changed_chips
 
 CHIP = """\
 name: mine
@@ -38,20 +40,8 @@ levels:
 """
 
 
-def written(folder: Path, *changes: tuple[str, str]) -> str:
-    text = CHIP
-    for old, new in changes:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    path = folder / "chip.yaml"
-    path.write_text(text, encoding="utf-8")
-    return str(path)
-
-
-def faults(folder: Path, *changes: tuple[str, str], options: tuple[str, ...] = ()) -> list[str]:
-    with pytest.raises(SpecError) as caught:
-        read_chip(written(folder, *changes), options)
-    return [str(one).replace(f"{folder}/", "") for one in caught.value.faults]
+written = partial(changed_chips.written, CHIP)
+faults = partial(changed_chips.faults, CHIP)
 
 
 def test_what_a_timing_comes_to(tmp_path: Path) -> None:
