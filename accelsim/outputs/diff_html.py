@@ -33,11 +33,11 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th { font-weight: 600; color: var(--soft); border-bottom: 1px solid var(--line); }
 th, td { padding: .2rem .6rem; text-align: right; vertical-align: top; white-space: nowrap; }
-th.left, td.left { text-align: left; white-space: normal; overflow-wrap: anywhere; }
+th.left, td.left { text-align: left; white-space: normal; overflow-wrap: break-word; }
 th.name, td.name { min-width: 11rem; }
 tbody tr:nth-child(even) { background: var(--band); }
 tr.sum td { border-top: 1px solid var(--line); font-weight: 600; }
-td.chart { width: 30%; min-width: 9rem; padding: .2rem 0; }
+td.chart { width: 22%; min-width: 9rem; padding: .2rem 0; }
 .axis { position: relative; height: 1.1em; }
 .axis::before { content: ""; position: absolute; left: 50%; top: -.2rem; bottom: -.2rem; border-left: 1px solid var(--line); }
 .axis i { position: absolute; top: .15em; bottom: .15em; }

@@ -71,7 +71,7 @@ def content(found: Diff, operator: str | None, top: int | None, sections: int | 
     if lost:
         tables.append(lost_table(lost))
     return Content(
-        f"{found.before.label} -> {found.after.label}", _subject(found), facts(found), verdict(found, ranked),
+        f"{found.before.label} (A) -> {found.after.label} (B)", _subject(found), facts(found), verdict(found, ranked),
         config_table(found.changes) if found.changes else None, tuple(tables),
         tuple(section(found, one) for one in [one for one in shown if one.state is State.COMPARED][:sections]))
 
@@ -188,7 +188,7 @@ def names(one: OperatorDiff) -> str:
 def mostly(one: OperatorDiff) -> str:
     """The largest parts of its difference, or why there are none."""
     if one.state is not State.COMPARED:
-        return one.state.value
+        return str(one.state.value)
     parts = sorted((part for part in one.parts if part.delta), key=lambda part: -abs(part.delta))[:MOSTLY]
     return ", ".join(f"{part.name} {signed(part.delta)}" for part in parts) or "not its cycles"
 
@@ -221,5 +221,4 @@ def signed(value: Fraction | int) -> str:
 def percent(share: Fraction, *, sign: bool = True) -> str:
     """A share; one that would round to 0.0% with a digit of its own."""
     value, plus = float(share), "+" if sign else "-"
-    small = value and abs(value) < SMALLEST_SHARE
-    return format(value * 100, f"{plus}.1g" if small else f"{plus}.1f") + "%"
+    return format(100 * value, f"{plus}.1{'g' if 0 < abs(value) < SMALLEST_SHARE else 'f'}") + "%"

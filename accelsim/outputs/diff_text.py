@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from textwrap import wrap
 
@@ -12,6 +13,7 @@ WIDTH = 100
 WIDEST_CELL = 44
 NARROWEST = 30
 MOST_CHANGES = 24
+_MARKS = re.compile(r"^>|[\\`*\[\]<|#&~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 SHOWN, IN_FULL = 10, 3
 """Operators in the table of a terminal, and those said more about, unless asked for more."""
 
@@ -56,9 +58,10 @@ def _table(table: Table, indent: str) -> list[str]:
     for row in rows:
         cells = [f"{cell:<{width}}" if i in table.left else f"{cell:>{width}}"
                  for i, (cell, width) in enumerate(zip(row, widths, strict=True))]
-        head = f"{indent}  {'  '.join(cells[:-1])}  "
-        lines += [(head + part if not number else " " * len(head) + part).rstrip() for number, part in
-                  enumerate(wrap(row[-1], max(WIDTH - len(head), NARROWEST)) if len(table.head) - 1 in table.left else cells[-1:])]
+        start = f"{indent}  {'  '.join(cells[:-1])}  "
+        words = len(row) - 1 in table.left
+        last = wrap(row[-1], max(WIDTH - len(start), NARROWEST), break_on_hyphens=False) if words else cells[-1:]
+        lines += [f"{start if not number else ' ' * len(start)}{part}".rstrip() for number, part in enumerate(last)]
     return [*lines, *([f"{indent}  {table.note}"] if table.note else [])]
 
 
@@ -99,4 +102,4 @@ def _row(cells: Sequence[str]) -> str:
 
 def _plain(text: str) -> str:
     """Text in which Markdown finds nothing to set."""
-    return "".join(f"\\{letter}" if letter in "\\`*_[]<>|#&" else letter for letter in text)
+    return _MARKS.sub(r"\\\g<0>", text)
