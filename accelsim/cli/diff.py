@@ -41,7 +41,8 @@ def compare(before: str, after: str, asked: Asked, fail_above: str | None, per_o
     check_files(asked)
     found = diff(*_sides(before, after))
     if asked.operator is not None:
-        check_operator(asked.operator, [one.name for one in found.operators])
+        check_operator(asked.operator, list(dict.fromkeys(one.name for side in (found.after, found.before)
+                                                          for one in side.operators)))
     reasons = regressions(found, allowance, per_operator) if allowance is not None else ()
     guard = (allowance, reasons) if allowance is not None else None
     print(to_text(diff_json(found, asked.operator, guard)) if asked.as_json else diff_text(found, asked.operator, asked.top))

@@ -69,6 +69,10 @@ class OperatorDiff:
         one = self.after or self.before
         return one.name if one is not None else ""
 
+    def called(self, name: str | None) -> bool:
+        """Whether it has that name, or had it; any does where none is asked for."""
+        return name is None or name in {side.name for side in (self.before, self.after) if side is not None}
+
     @property
     def state(self) -> State:
         """Whether it could be compared."""

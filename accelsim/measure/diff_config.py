@@ -52,17 +52,18 @@ def _file_changes(file: str, before: Side, after: Side, renames: Mapping[str, st
     old_hash, new_hash = before.hashes.get(file), after.hashes.get(file)
     if old_hash == new_hash:
         return []
-    by_hash = Change(file, old_hash and f"hash {old_hash}", new_hash and f"hash {new_hash}", hash_only=True)
+    hashes = (old_hash and f"hash {old_hash}", new_hash and f"hash {new_hash}")
     if file in before.files and file in after.files:
         old, found = before.files[file], []
         if file == "workload":
             old = _renamed(old, renames)
             found = [Change(f"workload.operators.{name}.name", name, new) for name, new in renames.items()]
-        return [*found, *value_changes(file, old, after.files[file])] or [by_hash]
+        return [*found, *value_changes(file, old, after.files[file])] or [Change(f"{file} (order of keys)", *hashes)]
     told = {"chip": [("chip.name", before.chip, after.chip),
                      ("chip.clock", format_frequency(before.clock_hz), format_frequency(after.clock_hz))],
             "workload": [("workload.name", before.workload, after.workload)]}.get(file, [])
-    return [*(Change(path, old, new) for path, old, new in told if old != new), by_hash]
+    return [*(Change(path, old, new) for path, old, new in told if old != new),
+            Change(file, *hashes, hash_only=all(hashes))]
 
 
 def _renamed(workload: Any, renames: Mapping[str, str]) -> Any:

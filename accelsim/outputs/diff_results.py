@@ -25,7 +25,7 @@ def diff_json(found: Diff, operator: str | None = None, guard: tuple[Allowance, 
         "configuration": [{"path": change.path, "a": change.before, "b": change.after, "hash_only": change.hash_only}
                           for change in found.changes],
         "parts": _parts(found.parts),
-        "operators": [_operator(found, one) for one in found.ranked if operator in (None, one.name)],
+        "operators": [_operator(found, one) for one in found.ranked if one.called(operator)],
     }
     if guard is not None:
         allowance, reasons = guard

@@ -58,7 +58,7 @@ class Content:
 
 def content(found: Diff, operator: str | None, top: int | None, sections: int | None) -> Content:
     """``operator``: speak of this one alone. ``top``: of at most so many; ``sections``: so many of them in full (None: all)."""
-    ranked = [one for one in found.ranked if operator in (None, one.name)]
+    ranked = [one for one in found.ranked if one.called(operator)]
     differing = [one for one in ranked if not one.same]
     shown = differing[:top]
     alone = len(ranked) == 1

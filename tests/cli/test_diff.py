@@ -73,7 +73,7 @@ def test_twice_the_bandwidth_by_hand(folder: Path, before: str, after: str) -> N
 
 
 def test_one_slot_instead_of_two_by_hand(folder: Path) -> None:
-    """Worked numbers: 1012 and 1796 cycles, the MACs the same; what was asked differs in the slots alone, also known from JSON."""
+    """Worked numbers: 1012 and 1796 cycles, the MACs the same; what was asked differs in the slots alone, as JSON knows too."""
     for ending in ("", ".json"):
         data = compare(folder, f"two{ending}", f"one{ending}")
         assert (data["a"]["cycles"], data["b"]["cycles"]) == (1012, 1796)
@@ -149,8 +149,9 @@ def test_per_operator_needs_an_allowance(folder: Path) -> None:
 def test_one_operator(folder: Path) -> None:
     ended = accelsim("diff", str(folder / "work"), str(folder / "renamed"), "--operator", "x", code=2)
     assert "no operator named 'x'" in ended.err
-    data = compare(folder, "work", "renamed", "--operator", "c")
-    assert [one["name"] for one in data["operators"]] == ["c"]
+    for name in ("c", "b"):
+        data = compare(folder, "work", "renamed", "--operator", name)
+        assert [one["name"] for one in data["operators"]] == ["c"]
 
 
 def test_files_are_written_and_the_same_each_time(folder: Path, tmp_path: Path) -> None:
@@ -209,3 +210,14 @@ def test_an_estimate_is_no_run(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "estimate.json"
     path.write_text(json.dumps(accelsim("estimate", "toy", "gemm:m=4,n=4,k=4", "--json").json), encoding="utf-8")
     assert "an estimate" in accelsim("diff", str(path), str(folder / "slow.json"), code=2).err
+
+
+def test_every_key_of_the_json_is_on_the_page(folder: Path) -> None:
+    page = (Path(__file__).resolve().parent.parent.parent / "docs" / "results.md").read_text(encoding="utf-8")
+    section = page.partition("## Comparing two runs")[2].partition("### A guard")[0]
+    data = compare(folder, "work", "lost", "--fail-above", "2%", code=1) | {
+        "operators": compare(folder, "work", "lost")["operators"] + compare(folder, "work", "renamed")["operators"]}
+    shown = {key for part in (data, data["a"], data["guard"], data["compared"], *data["configuration"], *data["operators"],
+                              *data["parts"].values(), *(one[side] for one in data["operators"] for side in "ab"))
+             for key in part}
+    assert not [key for key in shown if not any(f"`{key}{end}" in section for end in ("`", "[]`", "."))]

@@ -210,7 +210,9 @@ def test_files_are_compared_key_by_key_and_renamed_operators_with_each_other() -
     mixed = replace(new, files={})
     assert config_changes(old, mixed, []) == (Change("workload", "hash w0", "hash w1", hash_only=True),)
     respelt = asked("w2", '{"operators": [{"dims": {"m": 8}, "name": "a"}], "name": "w"}', "a")
-    assert config_changes(old, respelt, []) == (Change("workload", "hash w0", "hash w2", hash_only=True),)
+    assert config_changes(old, respelt, []) == (Change("workload (order of keys)", "hash w0", "hash w2"),)
+    timed = replace(old, hashes={**old.hashes, "memory.hbm2": "h"})
+    assert config_changes(old, timed, []) == (Change("memory.hbm2", None, "hash h"),)
 
 
 # -- when it is too much ---------------------------------------------------------------------------------------------
