@@ -164,6 +164,26 @@ def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A fol
     return commands.report(folder, as_json, commands.Files(csv, timeline, window, operator, None, stall_bars))
 
 
+@app.command()
+def diff(before: Annotated[str, typer.Argument(metavar="A", help="A folder of `accelsim run --save`, or a file of `accelsim run "
+                                               "--json`.")],
+         after: Annotated[str, typer.Argument(metavar="B", help="The same of the run to compare with it.")],
+         as_json: AsJson = False,
+         markdown: Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write all of it as Markdown.")] = None,
+         html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as a web page.")] = None,
+         operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Show this operator alone.")] = None,
+         top: Annotated[int | None, typer.Option("--top", min=1, metavar="N", help="Show so many operators, those that differ "
+                                                 "most; default 10, and 3 of them in full.")] = None,
+         fail_above: Annotated[str | None, typer.Option("--fail-above", metavar="MORE", help="Exit 1 if B takes more cycles than "
+                                                        "A by more than this ('2%', '1000 cycles'), or an operator was not "
+                                                        "compared.")] = None,
+         per_operator: Annotated[bool, typer.Option("--per-operator", help="With --fail-above: also if any operator does."
+                                                    )] = False) -> int:
+    """Compare two runs: what was asked differently, and where the difference in cycles comes from."""
+    from accelsim.cli import diff as diffs
+    return diffs.compare(before, after, diffs.Asked(as_json, markdown, html, operator, top), fail_above, per_operator)
+
+
 @app.command("list")
 def list_(what: Annotated[str, typer.Argument(help="chips, memories, networks, workloads, dataflows, operators, metrics, "
                                               "stalls or formats.")],
