@@ -151,6 +151,21 @@ def check(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow:
 
 
 @app.command()
+def whatif(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: Dataflow = "auto", override: Overrides = None,
+           as_json: AsJson = False,
+           moves: Annotated[int, typer.Option("--moves", min=0, max=20, metavar="N", help="How often to double what binds and "
+                                              "look again.")] = 2,
+           csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table: a row a resource.")] = None,
+           most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED, fast_forward: Forwarded = True,
+           ) -> int:
+    """Run again with each resource doubled, halved and without limit: what binds, and what would bind next."""
+    from accelsim.cli import commands
+    from accelsim.cli import whatif as variations
+    return variations.whatif(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs, driver,
+                                             fast_forward), moves, as_json, csv)
+
+
+@app.command()
 def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A folder written by `accelsim run --save`.")],
            as_json: AsJson = False,
            csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table.")] = None,
