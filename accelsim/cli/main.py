@@ -43,6 +43,10 @@ Overrides = Annotated[list[str] | None, typer.Option("-o", metavar="KEY=VALUE", 
                                                         'chip.levels.DRAM.latency="40 cycles". May be repeated.')]
 StallBars = Annotated[Path | None, typer.Option("--stall-bars", metavar="FILE", help="Draw each array's cycles by cause as a "
                                                 "bar (.png, .svg or .pdf).")]
+Trace = Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Write every interval for ui.perfetto.dev (.pftrace, "
+                                            ".json or .json.gz).")]
+TraceRows = Annotated[int, typer.Option("--trace-rows", min=1, metavar="N", help="Most intervals in a trace; where there are more it "
+                                        "ends earlier.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 MostSteps = Annotated[int, typer.Option("--most-steps", min=1, metavar="N", help="Refuse operators with more tile steps and "
                                         "transfers than this.")]
@@ -118,15 +122,15 @@ def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: D
         window: Annotated[str | None, typer.Option("--window", metavar="A:B", help="Cycles to keep and draw; default all."
                                                       )] = None,
         operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
-                                                        "the one with the most cycles.")] = None,
+                                                        "the one with the most cycles; of traces also all.")] = None,
         save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep the run for `accelsim report`.")] = None,
         most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED,
-        fast_forward: Forwarded = True) -> int:
+        fast_forward: Forwarded = True, trace: Trace = None, trace_rows: TraceRows = 250_000) -> int:
     """Simulate a workload on a chip and show where the time went."""
     from accelsim.cli import commands
     return commands.run(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs,
                                          driver, fast_forward), as_json,
-                        commands.Files(csv, timeline, window, operator, save, stall_bars))
+                        commands.Files(csv, timeline, window, operator, save, stall_bars, trace, trace_rows))
 
 
 @app.command()
@@ -157,11 +161,12 @@ def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A fol
            timeline: Annotated[Path | None, typer.Option("--timeline", metavar="FILE", help="Draw the stall timeline.")] = None,
            stall_bars: StallBars = None,
            window: Annotated[str | None, typer.Option("--window", metavar="A:B", help="Cycles to draw; default all.")] = None,
-           operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw.")] = None,
-           ) -> int:
+           operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
+                                                        "the one with the most cycles; of traces also all.")] = None,
+           trace: Trace = None, trace_rows: TraceRows = 250_000) -> int:
     """Measure and draw a saved run again, without simulating."""
     from accelsim.cli import commands
-    return commands.report(folder, as_json, commands.Files(csv, timeline, window, operator, None, stall_bars))
+    return commands.report(folder, as_json, commands.Files(csv, timeline, window, operator, None, stall_bars, trace, trace_rows))
 
 
 @app.command("list")
