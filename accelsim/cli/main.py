@@ -125,7 +125,7 @@ def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: D
                                                         "the one with the most cycles; of traces also all.")] = None,
         save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep the run for `accelsim report`.")] = None,
         most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED,
-        fast_forward: Forwarded = True, trace: Trace = None, trace_rows: TraceRows = 250_000) -> int:
+        fast_forward: Forwarded = True, trace: Trace = None, trace_rows: TraceRows = 200_000) -> int:
     """Simulate a workload on a chip and show where the time went."""
     from accelsim.cli import commands
     return commands.run(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs,
@@ -163,7 +163,7 @@ def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A fol
            window: Annotated[str | None, typer.Option("--window", metavar="A:B", help="Cycles to draw; default all.")] = None,
            operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
                                                         "the one with the most cycles; of traces also all.")] = None,
-           trace: Trace = None, trace_rows: TraceRows = 250_000) -> int:
+           trace: Trace = None, trace_rows: TraceRows = 200_000) -> int:
     """Measure and draw a saved run again, without simulating."""
     from accelsim.cli import commands
     return commands.report(folder, as_json, commands.Files(csv, timeline, window, operator, None, stall_bars, trace, trace_rows))

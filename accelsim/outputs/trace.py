@@ -21,8 +21,8 @@ from accelsim.timeline import BUSY_STATE, STATES, TICKS, LaneKind, Timeline, sta
 from accelsim.version import VERSION
 
 Ints = NDArray[np.int64]
-MOST_ROWS = 250_000
-"""Rows of a trace unless it is told otherwise: some 30 MB of either format, up to 50 MB where most are stalls."""
+MOST_ROWS = 200_000
+"""Rows of a trace unless it is told otherwise: some 15 MB as .pftrace and 45 MB as .json."""
 _CHUNK = 1 << 16
 _COUNTER_BINS = 256
 _PICOSECONDS = 12
