@@ -45,8 +45,8 @@ StallBars = Annotated[Path | None, typer.Option("--stall-bars", metavar="FILE", 
                                                 "bar (.png, .svg or .pdf).")]
 Trace = Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Write every interval for ui.perfetto.dev (.pftrace, "
                                             ".json or .json.gz).")]
-TraceRows = Annotated[int, typer.Option("--trace-rows", min=1, metavar="N", help="Most intervals in a trace; where there are more it "
-                                        "ends earlier.")]
+TraceRows = Annotated[int, typer.Option("--trace-rows", min=1, metavar="N", help="Most intervals in a trace, which ends earlier "
+                                        "where there are more.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 MostSteps = Annotated[int, typer.Option("--most-steps", min=1, metavar="N", help="Refuse operators with more tile steps and "
                                         "transfers than this.")]

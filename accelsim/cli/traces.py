@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from accelsim.errors import Fault
+from accelsim.measure.report import OperatorReport
 from accelsim.outputs.trace import make_trace
 from accelsim.verbs import Finished
 
@@ -37,8 +38,8 @@ def write_trace(finished: Finished, operators: list[int], path: Path, window: tu
     shown = []
     for place in operators:
         report, timeline = finished.report.operators[place], finished.timelines[place]
-        assert timeline is not None, "it ran"
-        assert report in finished.report.done
+        assert isinstance(report, OperatorReport), "it ran"
+        assert timeline is not None
         shown.append((report, timeline))
     trace = make_trace(finished.report, shown, window, most_rows)
     with whole_file(path) as file:

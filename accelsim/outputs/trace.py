@@ -149,10 +149,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Trace:
-    """All of it. ``about``: of the run."""
+    """All of it. ``about``: of the run. ``unit``: what its times count, of the chip's time."""
 
     about: Mapping[str, str | int | float]
     parts: tuple[Part, ...]
+    unit: str
+
+    def about_shown_as(self, unit: str) -> dict[str, str | int | float]:
+        """What it is of, with what a unit of time is that a format takes its times for."""
+        return {**self.about, "time": f"a {unit} shown is a {self.unit} of the chip; cycle and cycles of each slice are exact"}
 
 
 def make_trace(run: RunReport, shown: Sequence[tuple[OperatorReport, Timeline]], window: tuple[int, int] | None = None,
@@ -169,11 +174,10 @@ def make_trace(run: RunReport, shown: Sequence[tuple[OperatorReport, Timeline]],
     unit = {12: "picosecond", 15: "femtosecond"}.get(clock.digits, f"10^-{clock.digits} s")
     about: dict[str, str | int | float] = {
         "accelsim": VERSION, "chip": run.chip, "workload": run.workload, "clock_hz": _number(clock.hertz),
-        "time": f"a nanosecond shown is a {unit} of the chip; cycle and cycles of each slice are exact",
         "arrows": "from the transfer whose service a step's wait was charged to last, to the step; only where the record tells "
                   "which it was",
         "left_out": "; ".join(part.left_out for part in parts if part.left_out)}
-    return Trace(about, tuple(parts))
+    return Trace(about, tuple(parts), unit)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,8 @@
-"""A trace in Chrome's JSON format, which ui.perfetto.dev and chrome://tracing open."""
+"""A trace in Chrome's JSON format, which ui.perfetto.dev and chrome://tracing open.
+
+Its times are microseconds, of which viewers keep fractions only as far as rounding lets them. So a whole number of them is
+written for each unit of the trace: intervals that follow each other do not overlap by a rounding error.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ def write_chrome(trace: Trace, file: IO[bytes], *, zipped: bool = False) -> None
 
 
 def _write(trace: Trace, file: IO[bytes] | gzip.GzipFile) -> None:
-    file.write(f'{{"displayTimeUnit":"ns","otherData":{_json(trace.about)},"traceEvents":['.encode())
+    file.write(f'{{"displayTimeUnit":"ms","otherData":{_json(trace.about_shown_as("microsecond"))},"traceEvents":['.encode())
     lines: list[str] = []
     separator = "\n"
     for line in _events(trace):
@@ -41,7 +45,7 @@ def _events(trace: Trace) -> Iterator[str]:
         for counter in part.counters:
             head = f'{{"ph":"C","name":{_json(counter.track.name)},"pid":{process},"tid":{counter.track.number}'
             for time, share in counter.samples:
-                yield f'{head},"ts":{_microseconds(time)},"args":{{"share":{share}}}}}'
+                yield f'{head},"ts":{time},"args":{{"share":{share}}}}}'
         kinds = [_Words(process, kind) for kind in part.kinds]
         for one in part.slices():
             yield from kinds[one.kind].events(one)
@@ -59,9 +63,9 @@ def _names(process: int, part: Part, trace: Trace) -> Iterator[str]:
         if track.number in lanes or track.number not in shares:
             yield meta("thread_name", track.number, {"name": f"{track.name} ({track.group.value})"})
             yield meta("thread_sort_index", track.number, {"sort_index": track.number})
-    about = {**trace.about, **part.about}
+    about = {**trace.about_shown_as("microsecond"), **part.about}
     yield (f'{{"ph":"i","s":"p","name":"about this trace","cat":"about","pid":{process},"tid":0,'
-           f'"ts":{_microseconds(part.begin)},"args":{_json(about)}}}')
+           f'"ts":{part.begin},"args":{_json(about)}}}')
 
 
 class _Words:
@@ -74,18 +78,13 @@ class _Words:
 
     def events(self, one: Slice) -> Iterator[str]:
         """The slice, then the ends of its arrows: they belong to the slice that is open at their time."""
-        begin = _microseconds(one.begin)
-        yield (f'{self._slice}{begin},"dur":{_microseconds(one.end - one.begin)},'
+        begin = one.begin
+        yield (f'{self._slice}{begin},"dur":{one.end - begin},'
                f'"args":{{"cycle":{one.cycle},"cycles":{one.cycles}{self._facts}}}}}')
         for flow in one.flows_from:
             yield f'{{"ph":"s","name":"awaited","cat":"flow","id":{flow},{self._where}{begin}}}'
         for flow in one.flows_to:
             yield f'{{"ph":"f","bp":"e","name":"awaited","cat":"flow","id":{flow},{self._where}{begin}}}'
-
-
-def _microseconds(time: int) -> str:
-    """Nanoseconds as the format has them: a number of microseconds."""
-    return f"{time // 1000}.{time % 1000:03d}"
 
 
 def _json(value: object) -> str:

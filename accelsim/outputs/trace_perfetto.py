@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from accelsim.errors import Fault, SpecError
 from accelsim.outputs.trace import Counter, Group, Kind, Part, Slice, Trace
@@ -46,9 +46,20 @@ class _Names:
             self._interned.add(iid=number, **({"str": text.encode()} if as_bytes else {"name": text}))
 
 
+class _Pair(NamedTuple):
+    """The packets with which slices of a kind begin and end; of the first its event, and the two facts that differ."""
+
+    begin: Any
+    event: Any
+    cycle: Any
+    cycles: Any
+    end: Any
+
+
 class _Writer:
     def __init__(self, trace: Trace, file: IO[bytes]) -> None:
         self._trace = trace
+        self._about = trace.about_shown_as("nanosecond")
         self._file = file
         self._proto: Any = protos()
         self._pending = bytearray()
@@ -60,23 +71,21 @@ class _Writer:
 
     def write(self) -> None:
         trace = self._trace
-        begins = [[self._begin(kind) for kind in part.kinds] for part in trace.parts]
+        pairs = [[self._pair(kind) for kind in part.kinds] for part in trace.parts]
         self._start()
         for process, part in enumerate(trace.parts, 1):
             self._describe(process, part)
             for counter in part.counters:
                 self._count(counter)
-            ends = [self._event("TYPE_SLICE_END", kind.track.number) for kind in part.kinds]
             for one in part.slices():
-                self._slice(one, begins[process - 1][one.kind], ends[one.kind])
+                self._slice(one, pairs[process - 1][one.kind])
         self._file.write(self._pending)
 
     def _put(self, packet: Any) -> None:
         """A packet is a field of the trace: its number and kind, its length, its bytes."""
         packed = packet.SerializeToString()
-        pending = self._pending
+        pending, length = self._pending, len(packed)
         pending.append(0x0A)
-        length = len(packed)
         while length > 0x7F:
             pending.append(length & 0x7F | 0x80)
             length >>= 7
@@ -96,7 +105,7 @@ class _Writer:
         first.sequence_flags = packet.SEQ_INCREMENTAL_STATE_CLEARED | packet.SEQ_NEEDS_INCREMENTAL_STATE
         self._put(first)
         about = packet()
-        for key, value in self._trace.about.items():
+        for key, value in self._about.items():
             if isinstance(value, int):
                 about.trace_attributes.attribute.add(key=key, long_value=value)
             else:
@@ -109,7 +118,7 @@ class _Writer:
         track = packet.track_descriptor
         track.uuid = whole = self._groups
         track.process.pid = process
-        track.process.process_name = f"{part.name} on {self._trace.about['chip']}"
+        track.process.process_name = f"{part.name} on {self._about['chip']}"
         track.child_ordering = track.EXPLICIT
         self._put(packet)
         self._groups += 1
@@ -130,7 +139,7 @@ class _Writer:
         instant = self._event("TYPE_INSTANT", whole)
         instant.timestamp = part.begin
         instant.track_event.name = "about this trace"
-        for key, value in {**self._trace.about, **part.about}.items():
+        for key, value in {**self._about, **part.about}.items():
             _annotate(instant.track_event, key, value)
         self._put(instant)
 
@@ -153,35 +162,36 @@ class _Writer:
         packet.track_event.track_uuid = track
         return packet
 
-    def _begin(self, kind: Kind) -> Any:
-        """How slices of a kind begin; the first two facts are their cycles."""
-        packet = self._event("TYPE_SLICE_BEGIN", kind.track.number)
-        event = packet.track_event
+    def _pair(self, kind: Kind) -> _Pair:
+        begin = self._event("TYPE_SLICE_BEGIN", kind.track.number)
+        event = begin.track_event
         event.name_iid = self._names[kind.name]
         event.category_iids.append(self._categories[kind.category])
-        for name in ("cycle", "cycles"):
-            event.debug_annotations.add(name_iid=self._facts[name])
+        cycle, cycles = (event.debug_annotations.add(name_iid=self._facts[name]) for name in ("cycle", "cycles"))
         for name, text in kind.facts:
             event.debug_annotations.add(name_iid=self._facts[name], string_value_iid=self._texts[text])
-        return packet
+        return _Pair(begin, event, cycle, cycles, self._event("TYPE_SLICE_END", kind.track.number))
 
-    def _slice(self, one: Slice, begin: Any, end: Any) -> None:
-        """The packets of a slice, written over those of its kind."""
-        begin.timestamp, event = one.begin, begin.track_event
-        for fact, value in zip(event.debug_annotations, (one.cycle, one.cycles), strict=False):
-            if isinstance(value, int):
-                fact.int_value = value
-            else:
-                fact.double_value = value
-        flows = one.flows_from or one.flows_to
-        if flows:
-            event.flow_ids.extend(one.flows_from)
-            event.terminating_flow_ids.extend(one.flows_to)
-        self._put(begin)
-        if flows:
+    def _slice(self, one: Slice, pair: _Pair) -> None:
+        """Write a slice's packets over those of its kind."""
+        _, start, end, cycle, cycles, flows_from, flows_to = one
+        begin, event, first, lasted, over = pair
+        begin.timestamp, over.timestamp = start, end
+        if isinstance(cycle, int):
+            first.int_value = cycle
+        else:
+            first.double_value = cycle
+        if isinstance(cycles, int):
+            lasted.int_value = cycles
+        else:
+            lasted.double_value = cycles
+        if flows_from or flows_to:
+            event.flow_ids[:], event.terminating_flow_ids[:] = flows_from, flows_to
+            self._put(begin)
             del event.flow_ids[:], event.terminating_flow_ids[:]
-        end.timestamp = one.end
-        self._put(end)
+        else:
+            self._put(begin)
+        self._put(over)
 
 
 def _annotate(event: Any, key: str, value: str | float) -> None:

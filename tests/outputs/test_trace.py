@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -49,6 +51,9 @@ def read(case: Case, timeline: Timeline, window: tuple[int, int] | None = None, 
     key = lambda told: (told.track, told.begin)  # noqa: E731
     assert sorted(one.slices, key=key) == sorted(other.slices, key=key)
     assert (one.sources, one.targets, one.samples) == (other.sources, other.targets, other.samples)
+    for told, unit in ((one, "microsecond"), (other, "nanosecond")):
+        for about in (told.about, *told.abouts.values()):
+            assert about.pop("time").startswith(f"a {unit} shown is a picosecond of the chip")
     assert (one.tracks, one.about, one.abouts) == (other.tracks, other.about, other.abouts)
     return one
 
@@ -200,6 +205,20 @@ def test_a_window_that_the_run_did_not_keep_is_told() -> None:
     told = read(case, run(case, RecordOptions(window=(100, 300))), (200, 500))
     assert told.about["left_out"] == "gemm: the run kept cycles 100 to 300 only"
     assert max(one["cycle"] + one["cycles"] for one in told.slices) == 300
+
+
+@pytest.mark.parametrize("most", [16, 10**6])
+def test_a_record_saved_before_it_said_how_far_it_is_whole(most: int, tmp_path: Path) -> None:
+    timeline = run(waiting(), RecordOptions(most_rows=most))
+    timeline.save(tmp_path / "new.npz")
+    assert Timeline.load(tmp_path / "new.npz").whole_until == timeline.whole_until > 0
+    assert (timeline.rows_dropped > 0) == (most == 16)
+    with np.load(tmp_path / "new.npz") as kept:
+        parts = dict(kept)
+    about = json.loads(str(parts["about"]))
+    del about["whole_until"]
+    np.savez(tmp_path / "old.npz", **{**parts, "about": np.array(json.dumps(about))})
+    assert Timeline.load(tmp_path / "old.npz").whole_until == (0 if timeline.rows_dropped else timeline.cycles * TICKS)
 
 
 # -- several operators, chunks, clocks, bytes -----------------------------------------------------------------------------

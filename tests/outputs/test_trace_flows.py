@@ -16,7 +16,7 @@ from accelsim.spec.case import Case
 from accelsim.stalls import StallCause
 from accelsim.timeline import TICKS, Timeline
 
-from ..helpers import from_files, run
+from ..helpers import chip, entry, from_files, gemm, level, make, run
 from ..properties.strategies import MOST_STEPS, cases, steps_of, wide_cases
 
 LATENCIES = {StallCause.DRAM_LATENCY, StallCause.SRAM_LATENCY, StallCause.LINK_LATENCY}
@@ -75,7 +75,29 @@ def test_every_arrow_is_blames(case: Case) -> None:
 EIGHT = "levels:\n  - {level: DRAM, loops: [{k: 2}, {m: 2}, {n: 2}]}\n  - {level: SRAM, loops: [{m: 4}, {n: 4}, {k: 4}]}\n"
 
 
-def test_where_one_port_serves_all_each_wait_has_its_arrow(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rate", ["4 GB/s", "1.9 GB/s"])
+def test_where_one_port_serves_all_each_wait_has_its_arrow(rate: str, monkeypatch: pytest.MonkeyPatch) -> None:
     watched = Watched(monkeypatch)
-    timeline = run(from_files("toy", "gemm:m=8,n=8,k=8", EIGHT, *(f"mapping.levels.SRAM.buffers.{name}=1" for name in "ABC"))).timeline
+    one_slot = [f"mapping.levels.SRAM.buffers.{name}=1" for name in "ABC"]
+    timeline = run(from_files("toy", "gemm:m=8,n=8,k=8", EIGHT, *one_slot, f"chip.levels.DRAM.bandwidth={rate}")).timeline
     assert right(timeline, watched.charged) == len(watched.charged) > 1
+
+
+def test_each_core_waited_for_its_own_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    # both cores' B is served from cycle 16 to 32, each by its own port
+    watched = Watched(monkeypatch)
+    cores = chip([level("DRAM"), level("L1", 4, fanout=(("x", 2),))])
+    timeline = run(make(cores, gemm(8, 4, 4), entry("DRAM", x="m2"), entry("L1", "m4 n4 k4"))).timeline
+    assert right(timeline, watched.charged) == 2
+    names = [lane.name for lane in timeline.lanes]
+    assert {(names[timeline.rows[source, 0]], names[timeline.rows[target, 0]])
+            for source, target in awaited(timeline, timeline.rows).tolist()} == {("L1.fill[0]", "PE[0]"), ("L1.fill[1]", "PE[1]")}
+
+
+def test_where_either_of_two_ports_could_have_been_it_there_is_no_arrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    # each of two L2s feeds two cores, and the record does not say which feeds which
+    watched = Watched(monkeypatch)
+    cores = chip([level("DRAM"), level("L2", 4, fanout=(("x", 2),)), level("L1", fanout=(("x", 2),))])
+    timeline = run(make(cores, gemm(16, 4, 4), entry("DRAM", x="m2"), entry("L2", x="m2"), entry("L1", "m4 n4 k4"))).timeline
+    assert len(watched.charged) == 4
+    assert right(timeline, watched.charged) == 0

@@ -24,7 +24,7 @@ from ..helpers import CLOCK
 
 @dataclass(frozen=True)
 class Told:
-    """A slice: whose, from when to when (nanoseconds shown), called what, with which facts."""
+    """A slice: whose, from when to when (in the trace's units), called what, with which facts."""
 
     process: str
     track: str
@@ -81,10 +81,6 @@ def perfetto(trace: Trace) -> Read:
     return read_perfetto(bytes_of(write_perfetto, trace))
 
 
-def nanoseconds(microseconds: float) -> int:
-    return round(1000 * microseconds)
-
-
 def read_chrome(data: bytes) -> Read:
     whole = json.loads(data)
     read = Read(about=whole["otherData"])
@@ -101,13 +97,14 @@ def read_chrome(data: bytes) -> Read:
                 threads[where] = name
                 read.tracks.append((processes[event["pid"]], group.rstrip(")"), name))
             continue
-        begin = nanoseconds(event["ts"])
+        begin = event["ts"]
+        assert isinstance(begin, int), "fractions of microseconds are not safe"
         if event["ph"] == "i":
             read.abouts[processes[event["pid"]]] = facts
         elif event["ph"] == "C":
             read.samples.setdefault((processes[event["pid"]], event["name"]), []).append((begin, facts["share"]))
         elif event["ph"] == "X":
-            told = Told(processes[event["pid"]], threads[where], begin, begin + nanoseconds(event["dur"]), event["name"],
+            told = Told(processes[event["pid"]], threads[where], begin, begin + event["dur"], event["name"],
                         event["cat"], tuple(facts.items()))
             read.slices.append(told)
             assert (*where, begin) not in open_at, "two slices of a track begin together"
