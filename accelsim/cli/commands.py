@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from accelsim.cli import traces
 from accelsim.cli.compiling import compiling
 from accelsim.cli.progress import Progress
 from accelsim.drivers import Driver
 from accelsim.errors import Fault, SpecError, nearest
 from accelsim.measure.report import Failed, RunReport
 from accelsim.outputs import results, table, text
+from accelsim.outputs.trace import MOST_ROWS
 from accelsim.spec.read import Unmapped, read_workload
 from accelsim.timeline import RecordOptions
 from accelsim.verbs import MOST_STEPS, Finished, Options, estimates, load, save
@@ -53,6 +55,8 @@ class Files(NamedTuple):
     operator: str | None
     save: Path | None = None
     bars: Path | None = None
+    trace: Path | None = None
+    trace_rows: int = MOST_ROWS
 
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -63,9 +67,10 @@ def run(asking: Asking, as_json: bool, files: Files) -> int:
     window = read_window(files.window)
     check_files(files)
     if files.operator is not None:
-        check_operator(files.operator, [one.name for one in read_workload(asking.workload, asking.overrides).operators])
+        asked_for(files, [one.name for one in read_workload(asking.workload, asking.overrides).operators], window)
     looked_at = files.timeline is not None or files.bars is not None or files.save is not None
-    record = RecordOptions(window, RecordOptions.most_rows if looked_at else 0, bins=2048 if files.timeline is not None else 256)
+    rows = max(RecordOptions.most_rows * looked_at, files.trace_rows * (files.trace is not None))
+    record = RecordOptions(window, rows, bins=2048 if files.timeline is not None else 256)
     with compiling(), Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(record), progress.tell)
         if files.timeline is not None or files.bars is not None:
@@ -99,24 +104,41 @@ def exit_code(run_report: RunReport) -> int:
 
 
 def draw(finished: Finished, files: Files, window: tuple[int, int] | None) -> None:
-    """Pictures of one operator: the one named, else the one with the most cycles."""
+    """Pictures and traces of one operator, the one named, else the one with the most cycles; traces perhaps of all."""
     ran = {one.name: i for i, one in enumerate(finished.report.operators) if one in finished.report.done}
-    if not ran or (files.timeline is None and files.bars is None):
+    if not ran or (files.timeline is None and files.bars is None and files.trace is None):
         return
-    with compiling():
-        from accelsim.outputs.pictures import draw_stall_bars, draw_timeline
-    name = files.operator or max(finished.report.done, key=lambda one: one.cycles).name
-    check_operator(name, list(ran))
-    timeline = finished.timelines[ran[name]]
+    if files.operator is None:
+        names = [max(finished.report.done, key=lambda one: one.cycles).name]
+    else:
+        names = asked_for(files, list(ran), window)
+    name, timeline = names[0], finished.timelines[ran[names[0]]]
     assert timeline is not None, "it ran"
     if window is not None and window[0] >= timeline.cycles:
         raise SpecError([Fault("--window", 0, 0, "", f"{name} ends at cycle {timeline.cycles:,}; nothing to draw from cycle "
                                f"{window[0]:,} on")])
+    if files.trace is not None:
+        traces.write_trace(finished, [ran[name] for name in names], files.trace, window, files.trace_rows)
+    if files.timeline is None and files.bars is None:
+        return
+    with compiling():
+        from accelsim.outputs.pictures import draw_stall_bars, draw_timeline
     title = f"{name} on {finished.report.chip}"
     if files.timeline is not None:
         draw_timeline(timeline, files.timeline, title=title, window=window, clock_hz=float(finished.report.clock_hz))
     if files.bars is not None:
         draw_stall_bars(timeline, files.bars, title=title)
+
+
+def asked_for(files: Files, known: list[str], window: tuple[int, int] | None) -> list[str]:
+    """The operators that ``--operator`` names; refuse those that are not there, and all of them where one is shown."""
+    assert files.operator is not None
+    if files.operator == traces.ALL and traces.ALL not in known and files.trace is not None:
+        if files.timeline is None and files.bars is None and window is None:
+            return known
+        raise SpecError([Fault("--operator", 0, 0, "", "a trace can show all operators; a picture and a --window are of one")])
+    check_operator(files.operator, known)
+    return [files.operator]
 
 
 def check_operator(name: str, known: list[str]) -> None:
@@ -197,7 +219,10 @@ def check_files(files: Files) -> None:
     for option, path in (("--timeline", files.timeline), ("--stall-bars", files.bars)):
         if path is not None and path.suffix.lower() not in PICTURES:
             faults.append(Fault(option, 0, 0, "", f"no picture format '{path.suffix}'", ", ".join(PICTURES)))
-    for option, path in (("--timeline", files.timeline), ("--stall-bars", files.bars), ("--csv", files.csv)):
+    if files.trace is not None:
+        faults += traces.faults(files.trace)
+    for option, path in (("--timeline", files.timeline), ("--stall-bars", files.bars), ("--trace", files.trace),
+                         ("--csv", files.csv)):
         if path is not None and not path.absolute().parent.is_dir():
             faults.append(Fault(option, 0, 0, "", f"no folder {path.parent}"))
         elif path is not None and path.is_dir():

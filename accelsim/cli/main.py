@@ -43,6 +43,10 @@ Overrides = Annotated[list[str] | None, typer.Option("-o", metavar="KEY=VALUE", 
                                                         'chip.levels.DRAM.latency="40 cycles". May be repeated.')]
 StallBars = Annotated[Path | None, typer.Option("--stall-bars", metavar="FILE", help="Draw each array's cycles by cause as a "
                                                 "bar (.png, .svg or .pdf).")]
+Trace = Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Write every interval for ui.perfetto.dev (.pftrace, "
+                                            ".json or .json.gz).")]
+TraceRows = Annotated[int, typer.Option("--trace-rows", min=1, metavar="N", help="Most intervals in a trace, which ends earlier "
+                                        "where there are more.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 MostSteps = Annotated[int, typer.Option("--most-steps", min=1, metavar="N", help="Refuse operators with more tile steps and "
                                         "transfers than this.")]
@@ -118,15 +122,15 @@ def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: D
         window: Annotated[str | None, typer.Option("--window", metavar="A:B", help="Cycles to keep and draw; default all."
                                                       )] = None,
         operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
-                                                        "the one with the most cycles.")] = None,
+                                                        "the one with the most cycles; of traces also all.")] = None,
         save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep the run for `accelsim report`.")] = None,
         most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED,
-        fast_forward: Forwarded = True) -> int:
+        fast_forward: Forwarded = True, trace: Trace = None, trace_rows: TraceRows = 200_000) -> int:
     """Simulate a workload on a chip and show where the time went."""
     from accelsim.cli import commands
     return commands.run(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs,
                                          driver, fast_forward), as_json,
-                        commands.Files(csv, timeline, window, operator, save, stall_bars))
+                        commands.Files(csv, timeline, window, operator, save, stall_bars, trace, trace_rows))
 
 
 @app.command()
@@ -166,17 +170,36 @@ def whatif(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow
 
 
 @app.command()
+def why(chip: Annotated[str, typer.Argument(metavar="CHIP|RUN_DIR", help="A shipped chip or a chip file; or, alone, a folder "
+                                            "written by `accelsim run --save`.", autocompletion=_shipped("chips"))],
+        workload: Annotated[str | None, typer.Argument(help="A shipped workload, a workload file, or inline text.",
+                                                       autocompletion=_shipped("workloads"))] = None, *,
+        at: Annotated[int, typer.Option("--at", min=0, metavar="CYCLE", help="Which cycle.")],
+        lane: Annotated[str | None, typer.Option("--lane", metavar="NAME", help="An array, memory port or link, as the timeline "
+                                                 "names it; default the first array.")] = None,
+        mapping: MappingFile = None, dataflow: Dataflow = "auto", override: Overrides = None, as_json: AsJson = False,
+        operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator; default the one that is "
+                                                     "estimated to take longest.")] = None) -> int:
+    """What a lane does in a cycle, and the chain of waits behind it: tiles, slots, transfers, who was ahead."""
+    from accelsim.cli import commands
+    from accelsim.cli import why as moments
+    asking = Path(chip) if workload is None else commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()))
+    return moments.explain_moment(asking, operator, lane, at, as_json)
+
+
+@app.command()
 def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A folder written by `accelsim run --save`.")],
            as_json: AsJson = False,
            csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table.")] = None,
            timeline: Annotated[Path | None, typer.Option("--timeline", metavar="FILE", help="Draw the stall timeline.")] = None,
            stall_bars: StallBars = None,
            window: Annotated[str | None, typer.Option("--window", metavar="A:B", help="Cycles to draw; default all.")] = None,
-           operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw.")] = None,
-           ) -> int:
+           operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
+                                                        "the one with the most cycles; of traces also all.")] = None,
+           trace: Trace = None, trace_rows: TraceRows = 200_000) -> int:
     """Measure and draw a saved run again, without simulating."""
     from accelsim.cli import commands
-    return commands.report(folder, as_json, commands.Files(csv, timeline, window, operator, None, stall_bars))
+    return commands.report(folder, as_json, commands.Files(csv, timeline, window, operator, None, stall_bars, trace, trace_rows))
 
 
 @app.command()

@@ -102,6 +102,6 @@ def _verdict(found: WhatIf) -> list[str]:
         lines.append("nothing binds alone: any one resource twice as good saves less than 1%")
     if found.tight:
         names = ", ".join(row.resource.name for row in found.tight)
-        lines += wrap(f"held together: {names}: half of any costs over 10%, and twice as much of one alone saves nothing, because "
-                      "of the others", WIDTH, subsequent_indent="  ")
+        lines += wrap(f"held together: {names}: half of any costs over 10%, and twice as much of one alone saves nothing, "
+                      "because of the others", WIDTH, subsequent_indent="  ")
     return lines

@@ -24,5 +24,6 @@ FORMATS: tuple[Format, ...] = (
     Format("stall bars", "--stall-bars FILE.png|.svg|.pdf", "each array's cycles by cause as one bar"),
     Format("html", "diff A B --html FILE", "two runs compared, as one page that needs nothing else"),
     Format("markdown", "diff A B --markdown FILE", "two runs compared, for a pull request"),
+    Format("trace", "--trace FILE.pftrace|.json|.json.gz", "every interval, for ui.perfetto.dev, as its own format or Chrome's"),
     Format("run folder", "--save DIR", "all of a run, to be measured and drawn again by `accelsim report DIR`"),
 )

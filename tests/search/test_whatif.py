@@ -152,5 +152,5 @@ def test_operators_count_as_often_as_they_repeat(tmp_path: Path) -> None:
     assert found.cycles == 4 * 312
     assert rows_of(found)["DRAM latency"].doubled == 4 * 212
     assert [one.name for one in found.failed] == ["huge"]
-    with pytest.raises(LimitExceeded, match="gemm: .* exceed the limit of 1,000"):
+    with pytest.raises(LimitExceeded, match=r"gemm: .* exceed the limit of 1,000"):
         what_if("toy", "gemm:m=40000,n=40000,k=40000", Options(most_steps=1000))
