@@ -76,6 +76,12 @@ class LimitExceeded(AccelsimError):
     exit_code = 4
 
 
+class MissingPackage(AccelsimError, ImportError):
+    """A package that only this needs is not installed; says which, and how to install it."""
+
+    exit_code = 2
+
+
 class SimulatorBug(AccelsimError):
     """A broken promise of accelsim itself (an invariant, a conservation law), never the user's fault."""
 

@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from accelsim import markup
 from accelsim.repeats import Repeat, RowLog, Stretch, before, begin_behind, written_out
-from accelsim.stalls import Phase, StallCause
+from accelsim.stalls import BUSY_COLOUR, Phase, StallCause
+from accelsim.tables import Basis, Column, Table, Tabular, Value, make, real, text
 
 Ints = NDArray[np.int64]
 TICKS = 16
@@ -47,6 +49,12 @@ def stall_state(cause: StallCause, phase: Phase) -> int:
 def state_cause(state: int) -> tuple[StallCause, Phase] | None:
     """The stall that a state number means; None for busy."""
     return None if state == BUSY_STATE else (CAUSES[(state - 1) // len(PHASES)], PHASES[(state - 1) % len(PHASES)])
+
+ROW_COLUMNS: tuple[Column, ...] = (
+    text("lane"), text("kind"), real("start_cycle", Basis.MEASURED, "cycles"), real("end_cycle", Basis.MEASURED, "cycles"),
+    text("state", Basis.MEASURED), text("phase", Basis.MEASURED), text("tensor", Basis.MEASURED))
+LANES_SHOWN = 16
+"""Lanes of the picture in a notebook."""
 
 
 class LaneKind(Enum):
@@ -109,7 +117,7 @@ class Skipped:
 
 
 @dataclass(frozen=True)
-class Timeline:
+class Timeline(Tabular):
     """What happened. ``kept``: (lane, first tick, end tick, state, label) inside the window, piece by piece, as they came.
 
     ``whole_until``: no row that begins before this tick was dropped.
@@ -138,6 +146,49 @@ class Timeline:
         rows = np.concatenate(self.kept) if self.kept else np.zeros((0, 5), dtype=np.int64)
         # they nearly are, which a stable sort makes use of
         return rows[np.argsort(rows[:, 1] * len(self.lanes) + rows[:, 0], kind="stable")]
+
+    @property
+    def table(self) -> Table:
+        """The rows in long form: a lane was busy, or stalled by a cause, from one cycle to another, for a tensor's sake."""
+        return make("timeline", ROW_COLUMNS, (self._told(row) for row in self.rows.tolist()))
+
+    def _told(self, row: list[int]) -> tuple[Value, ...]:
+        lane, start, end, state, label = row
+        stall = state_cause(state)
+        words = ("busy", None) if stall is None else (stall[0].code, stall[1].code)
+        return (self.lanes[lane].name, self.lanes[lane].kind.value, start / TICKS, end / TICKS, *words,
+                None if label == NO_LABEL else self.labels[label])
+
+    def __str__(self) -> str:
+        left = f", {self.rows_dropped:,} rows more not kept" if self.rows_dropped else ""
+        return f"timeline of {self.cycles:,} cycles (measured), {len(self.lanes)} lanes{left}"
+
+    def _repr_html_(self) -> str:
+        """The profile as a picture: the lanes that are not idle throughout, at most so many, then their totals."""
+        shown = [number for number in range(len(self.lanes)) if self.totals[number].any()]
+        wide = self.profile.bin_cycles * TICKS
+        bins = max(1, -(-self.cycles // self.profile.bin_cycles))
+        shares = self._by_colour(self.profile.ticks[:, :, :bins]) / wide
+        pictures = [markup.Bar(self.lanes[number].name, tuple(map(tuple, shares[number].T.tolist())))
+                    for number in shown[:LANES_SHOWN]]
+        stalled = [cause for i, cause in enumerate(CAUSES, 1) if shares[:, i].any()]
+        legend = [markup.swatch(BUSY_COLOUR, "busy"), *(markup.swatch(cause.colour, cause.code) for cause in stalled)]
+        rows = ((lane.name, lane.kind.value, self.busy_cycles(i), float(sum(self.stall_cycles(i).values())), self.idle_cycles(i))
+                for i, lane in enumerate(self.lanes))
+        more = len(shown) - LANES_SHOWN
+        return markup.block(
+            markup.title(str(self)),
+            markup.bars(pictures, (BUSY_COLOUR, *(cause.colour for cause in CAUSES)), "0",
+                        f"{bins * self.profile.bin_cycles:,} cycles (measured), {self.profile.bin_cycles:,} a column"),
+            markup.Html(f"<div>{'&emsp;'.join(part.text for part in legend)}&emsp;blank: idle</div>"),
+            markup.line(f"and {more:,} lanes more" if more > 0 else ""),
+            markup.table("lanes (measured)", ("lane", "kind", "busy [cycles]", "stalled [cycles]", "idle [cycles]"), rows,
+                         most=LANES_SHOWN))
+
+    def _by_colour(self, ticks: Ints) -> Ints:
+        """Ticks by busy and by cause, phases together: ``[lane, 1 + cause, bin]``."""
+        causes = ticks[:, 1:].reshape(len(self.lanes), len(CAUSES), len(PHASES), -1).sum(axis=2)
+        return np.concatenate([ticks[:, :1], causes], axis=1)
 
     def busy_cycles(self, lane: int) -> float:
         """Busy cycles of a lane; exact in sixteenths."""

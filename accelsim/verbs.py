@@ -14,10 +14,14 @@ from accelsim.analytic.estimate import estimate
 from accelsim.analytic.result import Estimate
 from accelsim.drivers import Driver, Running
 from accelsim.errors import Fault, LimitExceeded, SpecError
+from accelsim.measure.diff import Diff, diff
 from accelsim.measure.report import Failed, OperatorReport, RunReport, measure
+from accelsim.measure.sides import read_side
+from accelsim.outputs.results import run_json
 from accelsim.processes import Progress, Task, simulate_all
 from accelsim.spec.case import Case
 from accelsim.spec.read import Asked, Unmapped, as_yaml, read
+from accelsim.tables import Table, Tabular
 from accelsim.timeline import RecordOptions, Timeline
 from accelsim.version import RESULTS_VERSION, VERSION
 
@@ -52,15 +56,30 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Finished:
+class Finished(Tabular):
     """A run: its report, and what happened in each operator that ran (None for the others)."""
 
     asked: Asked
     report: RunReport
     timelines: tuple[Timeline | None, ...]
 
+    @property
+    def table(self) -> Table:
+        """A row for each operator; the report's `tables` have all the rest."""
+        return self.report.table
+
+    def diff(self, after: Finished, labels: tuple[str, str] = ("A", "B")) -> Diff:
+        """What another run has more and less than this one, as `accelsim diff` tells it: B - A, this one being A."""
+        sides = zip(labels, (self, after), strict=True)
+        return diff(*(read_side(run_json(one.report), label, one.asked.texts) for label, one in sides))
+
+    def __str__(self) -> str:
+        return str(self.report)
+
     def _repr_html_(self) -> str:
-        return self.report._repr_html_()
+        """The report; of a single operator its timeline too."""
+        own = [one for one in self.timelines if one is not None]
+        return self.report._repr_html_() + (own[0]._repr_html_() if len(self.timelines) == len(own) == 1 else "")
 
 
 def ask(chip: str, workload: str, options: Options) -> Asked:

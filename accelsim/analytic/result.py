@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from accelsim import markup
+from accelsim.tables import Basis, Column, Table, Tabular, make, text, whole
+
+BOUNDS: tuple[Column, ...] = (text("bound"), text("kind"), whole("cycles", Basis.ESTIMATED, "cycles"), text("explains"))
+
 
 @dataclass(frozen=True)
 class Traffic:
@@ -39,7 +44,7 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Tabular):
     """The closed form of a run: ``cycles`` is the largest bound, ``bound_by`` its name.
 
     ``steps``: array-side blocks of all instances that run on their own; ``transfers``: fills, refills and drains of
@@ -57,3 +62,25 @@ class Estimate:
     transfers: int
     array_busy_cycles: int
     macs: int
+
+    @property
+    def table(self) -> Table:
+        """The bounds, the largest first."""
+        return make("bounds", BOUNDS, ((bound.name, bound.kind, bound.cycles, bound.explains)
+                                       for bound in sorted(self.bounds, key=lambda one: -one.cycles)))
+
+    def __str__(self) -> str:
+        return f"{self.cycles:,} cycles (estimated, not simulated), bound by {self.bound_by}; {self.macs:,} MACs"
+
+    def _repr_html_(self) -> str:
+        parts = ("prologue", self.prologue_cycles), ("steady", self.steady_cycles), ("epilogue", self.epilogue_cycles)
+        size = ("array steps", self.steps), ("transfers", self.transfers), ("array busy", self.array_busy_cycles)
+        moved = ((entry, tensor, one.fill_bytes, one.drain_bytes, one.refill_bytes, one.array_read_bytes, one.array_write_bytes)
+                 for (entry, tensor), one in sorted(self.traffic.items()))
+        return markup.block(
+            markup.title(str(self)),
+            markup.table("", ("of the run", "cycles (estimated)"), parts),
+            markup.table("lower bounds", ("bound", "kind", "cycles (estimated)", "what takes so long"), self.table.rows),
+            markup.table("traffic", ("level, from 0 outermost", "tensor", *(f"{word} [B] (estimated)" for word in (
+                "fill", "drain", "refill", "array read", "array write"))), moved),
+            markup.table("size of the simulation", ("", "(estimated)"), size))

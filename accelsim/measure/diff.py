@@ -15,10 +15,14 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
+from accelsim import markup
 from accelsim.measure.diff_config import Change, config_changes
 from accelsim.measure.sides import PARTS, Side, SideOperator
+from accelsim.tables import Basis, Column, Table, Tabular, make, real, text
 
 Traffic = tuple[tuple[str, str, str], int, int]
+COLUMNS: tuple[Column, ...] = (text("operator"), text("state"), text("part"), *(real(name, Basis.MEASURED, "cycles") for name in (
+    "before_cycles", "after_cycles", "delta_cycles")))
 
 
 class Pairing(Enum):
@@ -134,7 +138,7 @@ def _numbers(one: SideOperator | None) -> object:
 
 
 @dataclass(frozen=True)
-class Diff:
+class Diff(Tabular):
     """Two runs beside each other: ``before`` is A, ``after`` is B; operators in the order of B, those of A alone at their place.
 
     ``reordered``: operators of both stand in another order, which changes no cycle of theirs.
@@ -145,6 +149,29 @@ class Diff:
     changes: tuple[Change, ...]
     operators: tuple[OperatorDiff, ...]
     reordered: bool
+
+    @property
+    def table(self) -> Table:
+        """A row for each operator and part that took cycles in either run; each column adds up to the run's cycles."""
+        return make("difference", COLUMNS, ((one.name, one.state.value, part.name, float(part.before), float(part.after),
+                                             float(part.delta)) for one in self.operators for part in one.parts
+                                            if part.before or part.after))
+
+    def __str__(self) -> str:
+        old, new = self.before.cycles, self.after.cycles
+        share = f" ({float(Fraction(new - old, old)):+.1%})" if old else ""
+        return (f"{self.before.label}, {self.before.workload} on {self.before.chip}: {old:,} cycles (measured) -> "
+                f"{self.after.label}, {self.after.workload} on {self.after.chip}: {new:,}; {self.delta:+,}{share}")
+
+    def _repr_html_(self) -> str:
+        changes = ((one.path, str(one.before), str(one.after)) for one in self.changes)
+        parts = ((one.name, *_numbers_of(one)) for one in self.parts if one.before or one.after)
+        operators = ((one.name, one.state.value, *one.cycles, markup.Right(f"{one.delta:+,}")) for one in self.ranked)
+        header = f"{self.before.label} [cycles]", f"{self.after.label} [cycles]", "difference"
+        return markup.block(
+            markup.title(str(self)), markup.table("asked differently", ("what", self.before.label, self.after.label), changes),
+            markup.table("where the cycles went (measured)", ("part of the array's time", *header), parts),
+            markup.table("operators (measured)", ("operator", "", *header), operators))
 
     @property
     def delta(self) -> int:
@@ -180,6 +207,10 @@ class Diff:
     def share(self, one: OperatorDiff) -> Fraction | None:
         """An operator's part of the difference of the runs; None where they do not differ."""
         return Fraction(one.delta, self.delta) if self.delta else None
+
+
+def _numbers_of(one: Part) -> tuple[markup.Cell, markup.Cell, markup.Cell]:
+    return float(one.before), float(one.after), markup.Right(f"{float(one.delta):+,.6g}")
 
 
 def diff(before: Side, after: Side) -> Diff:

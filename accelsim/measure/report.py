@@ -10,10 +10,12 @@ from accelsim.analytic.result import Estimate
 from accelsim.errors import SimulatorBug
 from accelsim.measure.advice import advise
 from accelsim.measure.crosscheck import CrossCheck, crosscheck
-from accelsim.measure.notebook import html_table
-from accelsim.measure.parts import Advice, LaneReport, PeCycles
+from accelsim.measure.notebook import operator_html, run_html
+from accelsim.measure.parts import Advice, Failed, LaneReport, PeCycles
+from accelsim.measure.tables import RunTables
 from accelsim.spec.case import Case
 from accelsim.stalls import Phase, StallCause
+from accelsim.tables import Table, Tabular
 from accelsim.timeline import LaneKind, Skipped, Timeline, Traffic
 
 BUSY_ENOUGH = 0.8
@@ -21,8 +23,8 @@ CACHE_COUNTS = ("hit", "missed", "written", "back", "dirty")
 
 
 @dataclass(frozen=True)
-class OperatorReport:
-    """Measured numbers of one operator: see `metrics` for what each means."""
+class OperatorReport(Tabular):
+    """Measured numbers of one operator: see `metrics` for what each means. ``phase_stalls``: its stalls, of each phase apart."""
 
     name: str
     kind: str
@@ -46,6 +48,24 @@ class OperatorReport:
     counts: Mapping[str, int] = field(default_factory=dict)
     port_bytes: Mapping[str, int] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=Skipped)
+    phase_stalls: Mapping[tuple[StallCause, Phase], int] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return (f"{self.name} on {self.case.chip.name}: {self.cycles:,} cycles (measured), {self.estimate.cycles:,} (estimated), "
+                f"utilization {self.utilization:.1%}, bound by {self.bound_by}")
+
+    @property
+    def tables(self) -> RunTables:
+        """All numbers of one run of it in long form."""
+        return RunTables((self,))
+
+    @property
+    def table(self) -> Table:
+        """One row: `tables.operators`."""
+        return self.tables.operators
+
+    def _repr_html_(self) -> str:
+        return operator_html(self)
 
     @property
     def busy(self) -> float:
@@ -91,10 +111,12 @@ def measure(case: Case, timeline: Timeline, estimate: Estimate) -> OperatorRepor
     arrays = [number for number, lane in enumerate(timeline.lanes) if lane.kind is LaneKind.ARRAY]
     stalls: dict[StallCause, int] = {}
     phases: dict[Phase, int] = {}
+    both: dict[tuple[StallCause, Phase], int] = {}
     for number in arrays:
         for (cause, phase), stalled in timeline.stall_cycles(number).items():
             stalls[cause] = stalls.get(cause, 0) + stalled
             phases[phase] = phases.get(phase, 0) + stalled
+            both[cause, phase] = both.get((cause, phase), 0) + stalled
     pes = pe_cycles(case, timeline, stalls)
     levels: dict[str, dict[str, Traffic]] = {}
     for (level, tensor), traffic in timeline.traffic.items():
@@ -111,7 +133,7 @@ def measure(case: Case, timeline: Timeline, estimate: Estimate) -> OperatorRepor
         case.operator.name, case.operator.kind, case.operator.repeat, case, cycles, float(cycles / case.chip.clock_hz),
         case.operator.macs, utilization, stalls, phases, pes, levels, lanes, dict(timeline.link_bytes), bound_by,
         advise(case, cycles, lanes, stalls, pes, culprits, levels), culprits, estimate, check, dict(timeline.counts),
-        dict(timeline.port_bytes), timeline.skipped)
+        dict(timeline.port_bytes), timeline.skipped, both)
 
 
 def _lane(timeline: Timeline, number: int) -> LaneReport:
@@ -167,18 +189,7 @@ def _bound_by(lanes: Mapping[str, LaneReport], cycles: int, stalls: Mapping[Stal
 
 
 @dataclass(frozen=True)
-class Failed:
-    """An operator that did not run, and why."""
-
-    name: str
-    kind: str
-    repeat: int
-    reason: str
-    exit_code: int
-
-
-@dataclass(frozen=True)
-class RunReport:
+class RunReport(Tabular):
     """A workload's run: a report for each operator, and totals over those that ran."""
 
     chip: str
@@ -227,15 +238,28 @@ class RunReport:
                 found[cause] = found.get(cause, 0) + cycles * one.repeat
         return found
 
+    def __str__(self) -> str:
+        ran = f"{len(self.done)} of {len(self.operators)} operators ran"
+        return (f"{self.workload} on {self.chip}: {self.cycles:,} cycles (measured), {self.estimated_cycles:,} (estimated), "
+                f"utilization {self.utilization:.1%}; {ran}")
+
+    @property
+    def tables(self) -> RunTables:
+        """All numbers of the run in long form, a table for each question."""
+        return RunTables(self.operators)
+
+    @property
+    def table(self) -> Table:
+        """A row for each operator: `tables.operators`."""
+        return self.tables.operators
+
     def _repr_html_(self) -> str:
-        rows: list[tuple[object, ...]] = [
-            (one.name, one.repeat, "failed", "", "", one.reason.splitlines()[0]) if isinstance(one, Failed) else
-            (one.name, one.repeat, one.cycles, one.utilization, one.estimate.cycles, one.bound_by) for one in self.operators]
-        rows.append(("total", "", self.cycles, self.utilization, self.estimated_cycles, ""))
-        return html_table(f"{self.workload} on {self.chip}",
-                          ("operator", "x", "cycles (measured)", "utilization", "cycles (estimated)", "bound by"), rows)
+        return run_html(self)
 
     @property
     def estimated_cycles(self) -> int:
         """The closed form's cycles of the operators that ran, with repeats."""
         return sum(one.estimate.cycles * one.repeat for one in self.done)
+
+
+__all__ = ["BUSY_ENOUGH", "CACHE_COUNTS", "Failed", "OperatorReport", "RunReport", "measure", "pe_cycles"]

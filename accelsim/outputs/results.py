@@ -10,6 +10,7 @@ from typing import Any
 
 from accelsim.analytic.result import Estimate
 from accelsim.measure.ladder import Rung, ladder
+from accelsim.measure.parts import BYTES, levels_of
 from accelsim.measure.report import Failed, OperatorReport, RunReport
 from accelsim.measure.roofline import Roofline, roofline
 from accelsim.spec.case import Case
@@ -18,7 +19,6 @@ from accelsim.timeline import Traffic
 from accelsim.version import SCHEMA_VERSION
 
 Json = dict[str, Any]
-_BYTES = ("fill_bytes", "drain_bytes", "refill_bytes", "array_read_bytes", "array_write_bytes", "waste_bytes")
 
 
 def run_json(report: RunReport) -> Json:
@@ -101,13 +101,7 @@ def _float(value: Fraction | None) -> float | None:
 
 def traffic_json(traffic: Traffic) -> Json:
     """Bytes of one tensor at one level."""
-    return {name: getattr(traffic, name) for name in _BYTES}
-
-
-def levels_of(case: Case, levels: Mapping[str, Mapping[str, Traffic]]) -> dict[str, dict[str, Traffic]]:
-    """Traffic of every tensor at every level that binds it, zeros included, outermost first."""
-    return {name: {tensor.name: levels.get(name, {}).get(tensor.name, Traffic()) for tensor in case.operator.tensors
-                   if entry in case.paths[tensor.name]} for entry, name in enumerate(case.chip.names)}
+    return {name: getattr(traffic, name) for name in BYTES}
 
 
 def mapping_json(case: Case) -> Json:
@@ -137,7 +131,7 @@ def estimate_json(case: Case, estimate: Estimate) -> Json:
         "transfers": estimate.transfers, "macs": estimate.macs,
         "bounds": [{"name": bound.name, "kind": bound.kind, "cycles": bound.cycles, "explains": bound.explains}
                    for bound in estimate.bounds],
-        "levels": {name: {tensor.name: {key: getattr(estimate.traffic[entry, tensor.name], key) for key in _BYTES[:-1]}
+        "levels": {name: {tensor.name: {key: getattr(estimate.traffic[entry, tensor.name], key) for key in BYTES[:-1]}
                           for tensor in case.operator.tensors if (entry, tensor.name) in estimate.traffic}
                    for entry, name in enumerate(case.chip.names)},
     }

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
 from accelsim.analytic.result import Estimate
+from accelsim.measure.parts import levels_of
 from accelsim.measure.report import Failed, OperatorReport, RunReport
-from accelsim.outputs.results import levels_of
 from accelsim.spec.case import Case
 from accelsim.stalls import StallCause
 from accelsim.timeline import Traffic

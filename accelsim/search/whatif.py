@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from accelsim import markup
 from accelsim.analytic.estimate import estimate
 from accelsim.drivers import Running
 from accelsim.errors import LimitExceeded
@@ -16,6 +17,7 @@ from accelsim.processes import Progress, Task, simulate_all
 from accelsim.search.resource import Resource, Varied
 from accelsim.search.resources import PortRate, Slots, resources
 from accelsim.spec.case import Case
+from accelsim.tables import Basis, Column, Table, Tabular, make, real, text, whole
 from accelsim.timeline import RecordOptions
 from accelsim.verbs import Options, ask, judge
 
@@ -25,6 +27,9 @@ WORTH = 0.01
 """A resource binds if twice as good it saves at least this share of the cycles."""
 TIGHT = 0.1
 """One that saves less than that holds with others if half as good it costs at least this share."""
+COLUMNS: tuple[Column, ...] = (
+    text("resource"), text("key"), text("now"), *(whole(name, Basis.MEASURED, "cycles") for name in (
+        "cycles", "doubled_cycles", "halved_cycles", "ideal_cycles")), real("elasticity", Basis.MEASURED, ""))
 TOTALS_ONLY = RecordOptions(most_rows=0, bins=2)
 
 
@@ -71,7 +76,7 @@ class Move:
 
 
 @dataclass(frozen=True)
-class WhatIf:
+class WhatIf(Tabular):
     """``rows``: what matters most first. ``moves``: the resource that binds doubled, then the one that binds next, and so on.
 
     Of a workload some of whose operators do not run (``failed``) the others are compared.
@@ -84,6 +89,31 @@ class WhatIf:
     rows: tuple[Sensitivity, ...]
     moves: tuple[Move, ...]
     failed: tuple[Failed, ...]
+
+    @property
+    def table(self) -> Table:
+        """A row for each resource, what matters most first; None where it cannot be so."""
+        return make("what if", COLUMNS, ((row.resource.name, row.resource.key, row.now, row.base, row.doubled, row.halved,
+                                          row.ideal, row.elasticity) for row in self.rows))
+
+    def __str__(self) -> str:
+        best = self.binding
+        binds = ("nothing binds alone" if best is None else
+                 f"{best.resource.name} binds: twice as good it saves {best.saves:.1%}")
+        return f"{self.workload} on {self.chip}: {self.cycles:,} cycles (measured); {binds}"
+
+    def _repr_html_(self) -> str:
+        def changed(cycles: int | None) -> markup.Cell:
+            return None if cycles is None else markup.Right(f"{cycles:,} ({cycles / self.cycles - 1:+.1%})")
+        rows = ((row.resource.name, row.now, changed(row.doubled), changed(row.halved), changed(row.ideal),
+                 None if row.elasticity is None else markup.Right(f"{row.elasticity:.2f}")) for row in self.rows)
+        moves = (f"{move.resource.name} twice as good: {move.cycles:,} cycles (measured)" for move in self.moves)
+        return markup.block(
+            markup.title(str(self)),
+            markup.table("cycles (measured) with one resource different, the mapping as it is", (
+                "resource", "now", "twice as good", "half as good", "no limit", "elasticity"), rows),
+            markup.lines("where the bottleneck goes", moves),
+            markup.lines("not run", (f"{one.name}: {one.reason.splitlines()[0]}" for one in self.failed)))
 
     @property
     def binding(self) -> Sensitivity | None:

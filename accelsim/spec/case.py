@@ -8,17 +8,18 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil, prod
 
+from accelsim import markup
 from accelsim.spec.banks import Banks, Laid, Layout, LayoutKind
 from accelsim.spec.chip import Chip, Memory, tensor_named
 from accelsim.spec.mapping import Mapping
 from accelsim.spec.nest import Nest, NestLoop
 from accelsim.spec.operator import Operator, Role, Tensor
 from accelsim.spec.tiles import largest_counts, largest_tile
-from accelsim.units import DType
+from accelsim.units import DType, human_bytes
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(markup.Shown):
     """What was asked. ``paths``: per tensor the entries that bind it, outermost (its home) first; the array's
     entry is ``len(chip.levels)``. ``slots``: buffers per (entry, tensor). ``mapping`` has every factor resolved.
     """
@@ -143,3 +144,18 @@ class Case:
     def peak_macs_per_cycle(self) -> Fraction:
         """MACs per cycle of all arrays the operator may use, at its types."""
         return Fraction(self.chip.array.pe_count * self.chip.arrays, self.interval_cycles)
+
+    def __str__(self) -> str:
+        return f"{self.operator.name} on {self.chip.name}, mapping: {self.mapping.origin or 'given'}"
+
+    def _repr_html_(self) -> str:
+        """The operator, what is held where, and the mapping as a loop nest."""
+        held = [(entry, tensor) for entry in range(self.array_entry + 1) for tensor in self.operator.tensors
+                if entry in self.paths[tensor.name]]
+        return markup.block(
+            markup.title(str(self)), self.operator.tensors_html(),
+            markup.table("tiles, at their largest", ("level", "tensor", "elements", "type", "slots", "bytes of a slot [B]", ""), (
+                (self.chip.names[entry], tensor.name, self.tile_elements(entry, tensor), self.held_type(entry, tensor).name,
+                 self.slot_count(entry, tensor), self.slot_bytes(entry, tensor),
+                 markup.Right(human_bytes(self.slot_bytes(entry, tensor)))) for entry, tensor in held)),
+            markup.line(f"mapping ({self.mapping.origin or 'given'})"), markup.pre(self.mapping.loop_nest(self.operator)))

@@ -12,10 +12,12 @@ from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING
 
+from accelsim import markup
 from accelsim.spec.banks import Banks
+from accelsim.spec.chiphtml import chip_html
 from accelsim.spec.dram import Dram
 from accelsim.spec.operator import Role, Tensor
-from accelsim.units import DType
+from accelsim.units import DType, format_frequency
 
 if TYPE_CHECKING:
     from accelsim.spec.linknetwork import LinkNetwork
@@ -215,7 +217,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Chip:
+class Chip(markup.Shown):
     """A hypothetical chip. ``launch_cycles``: from the start of an operator until its first transfer may be claimed."""
 
     name: str
@@ -229,6 +231,12 @@ class Chip:
     omits: tuple[str, ...] = ()
     dataflows: tuple[str, ...] | None = None
     launch_cycles: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.name}: {' > '.join(self.names)} at {format_frequency(self.clock_hz)}"
+
+    def _repr_html_(self) -> str:
+        return chip_html(self)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from accelsim import markup
 from accelsim.spec.banks import Layout
 from accelsim.spec.operator import Operator
 
@@ -40,7 +41,7 @@ class MappingLevel:
 
 
 @dataclass(frozen=True)
-class Mapping:
+class Mapping(markup.Shown):
     """Entries outermost first. ``origin`` says where it came from: a file, or the dataflow that wrote it and why."""
 
     levels: tuple[MappingLevel, ...]
@@ -64,8 +65,14 @@ class Mapping:
                 lines.append(f"    spatial: {{{axes}}}")
         return "\n".join(lines) + "\n"
 
-    def loop_nest(self, operator: Operator) -> str:
-        """The mapping as the loop nest it means, one loop a line."""
+    def __str__(self) -> str:
+        return f"mapping ({self.origin or 'given'}) of {' > '.join(entry.level for entry in self.levels)}"
+
+    def _repr_html_(self) -> str:
+        return markup.block(markup.line(str(self)), markup.pre(self.loop_nest()))
+
+    def loop_nest(self, operator: Operator | None = None) -> str:
+        """The mapping as the loop nest it means, one loop a line; of an operator with what is done innermost."""
         lines: list[str] = []
         depth = 0
         for entry in self.levels:
@@ -80,6 +87,8 @@ class Mapping:
                 for loop in loops:
                     lines.append(f"{'  ' * depth}parallel on {axis}: {_counter(loop)}")
                     depth += 1
+        if operator is None:
+            return "\n".join(lines)
         tensors = {tensor.name: ", ".join(str(axis.form) for axis in tensor.axes) for tensor in operator.tensors}
         factors = " * ".join(f"{name}[{axes}]" for name, axes in tensors.items() if name != operator.output.name)
         lines.append(f"{'  ' * depth}{operator.output.name}[{tensors[operator.output.name]}] += {factors}")

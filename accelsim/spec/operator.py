@@ -8,6 +8,7 @@ from enum import Enum
 from functools import cached_property
 from math import prod
 
+from accelsim import markup
 from accelsim.spec.affine import Affine
 from accelsim.units import DType
 
@@ -54,7 +55,7 @@ class Tensor:
 
 
 @dataclass(frozen=True)
-class Operator:
+class Operator(markup.Shown):
     """Dims and affine index forms; nothing after this room knows an operator by name.
 
     ``repeat``: how often the workload runs it. ``kind``: the word it was declared with, for reports only.
@@ -82,6 +83,19 @@ class Operator:
         """Dimensions that are summed over."""
         return frozenset(self.dims) - self.output.dims
 
+    def __str__(self) -> str:
+        return f"{self.name} ({self.kind}): {_extents(self.dims)}; {self.macs:,} MACs, {self.repeat} times"
+
+    def _repr_html_(self) -> str:
+        return markup.block(markup.title(str(self)), self.tensors_html())
+
+    def tensors_html(self) -> markup.Html:
+        """Its tensors: what they are, how they are indexed, how large."""
+        return markup.table("", ("tensor", "role", "index", "extents", "type", "elements"), (
+            (tensor.name, tensor.role.value, ", ".join(str(axis.form) for axis in tensor.axes),
+             " x ".join(str(axis.extent) for axis in tensor.axes), tensor.dtype.name, tensor.elements)
+            for tensor in self.tensors))
+
     def tensor(self, name: str) -> Tensor:
         """The tensor of that name; KeyError if there is none."""
         for tensor in self.tensors:
@@ -91,12 +105,25 @@ class Operator:
 
 
 @dataclass(frozen=True)
-class Workload:
+class Workload(markup.Shown):
     """Named operators that run one after another, each from a cold start."""
 
     name: str
     description: str
     operators: tuple[Operator, ...]
+
+    def __str__(self) -> str:
+        macs = sum(one.macs * one.repeat for one in self.operators)
+        return f"{self.name}: {len(self.operators)} operators, {macs:,} MACs with repeats"
+
+    def _repr_html_(self) -> str:
+        rows = ((one.name, one.kind, one.repeat, _extents(one.dims), one.macs) for one in self.operators)
+        return markup.block(markup.title(str(self)), markup.line(self.description), markup.table(
+            "", ("operator", "kind", "x", "dimensions", "MACs of one"), rows))
+
+
+def _extents(dims: Mapping[str, int]) -> str:
+    return ", ".join(f"{dim}={extent:,}" for dim, extent in dims.items())
 
 
 def operator_faults(dims: Mapping[str, int], tensors: Mapping[str, tuple[Axis, ...]], output: str) -> list[str]:
