@@ -178,8 +178,8 @@ class Timeline(Tabular):
         more = len(shown) - LANES_SHOWN
         return markup.block(
             markup.title(str(self)),
-            markup.bars(pictures, (BUSY_COLOUR, *(cause.colour for cause in CAUSES)), "0",
-                        f"{bins * self.profile.bin_cycles:,} cycles (measured), {self.profile.bin_cycles:,} a column"),
+            markup.bars(pictures, (BUSY_COLOUR, *(cause.colour for cause in CAUSES)), "cycle 0",
+                        f"cycle {bins * self.profile.bin_cycles:,} (measured); a column is {self.profile.bin_cycles:,} cycles"),
             markup.Html(f"<div>{'&emsp;'.join(part.text for part in legend)}&emsp;blank: idle</div>"),
             markup.line(f"and {more:,} lanes more" if more > 0 else ""),
             markup.table("lanes (measured)", ("lane", "kind", "busy [cycles]", "stalled [cycles]", "idle [cycles]"), rows,

@@ -73,8 +73,9 @@ class Estimate(Tabular):
         return f"{self.cycles:,} cycles (estimated, not simulated), bound by {self.bound_by}; {self.macs:,} MACs"
 
     def _repr_html_(self) -> str:
-        parts = ("prologue", self.prologue_cycles), ("steady", self.steady_cycles), ("epilogue", self.epilogue_cycles)
-        size = ("array steps", self.steps), ("transfers", self.transfers), ("array busy", self.array_busy_cycles)
+        parts = (("prologue", self.prologue_cycles), ("steady", self.steady_cycles), ("epilogue", self.epilogue_cycles),
+                 ("the busiest array is busy", self.array_busy_cycles))
+        size = ("array steps", self.steps), ("transfers", self.transfers)
         moved = ((entry, tensor, one.fill_bytes, one.drain_bytes, one.refill_bytes, one.array_read_bytes, one.array_write_bytes)
                  for (entry, tensor), one in sorted(self.traffic.items()))
         return markup.block(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from accelsim.markup import Cell, Html, Right, block, line, number, percent, pre, swatch, table, title
+from accelsim.markup import Cell, Html, Right, block, line, number, percent, swatch, table, title
 from accelsim.measure.parts import BYTES, Failed, levels_of
 from accelsim.stalls import BUSY_COLOUR, IDLE_COLOUR, StallCause
 from accelsim.timeline import LaneKind
@@ -43,8 +43,7 @@ def operator_html(one: OperatorReport) -> str:
             ("utilization", percent(one.utilization), None), ("MACs", one.macs, one.estimate.macs),
             ("bound by", Right(one.bound_by), Right(one.estimate.bound_by))]),
         stalls_html(one.stalls, _spent(one, "busy_cycles"), _spent(one, "idle_cycles")),
-        _traffic(one), _links(one), _advice(one), _waterfall(one), line(f"mapping ({one.case.mapping.origin or 'given'})"),
-        pre(one.case.mapping.loop_nest(one.case.operator)))
+        _traffic(one), _links(one), _advice(one), _waterfall(one), *one.case.mapping.nest_html(one.case.operator))
 
 
 def stalls_html(stalls: Mapping[StallCause, int], busy: float, idle: float) -> Html:

@@ -146,16 +146,16 @@ class Case(markup.Shown):
         return Fraction(self.chip.array.pe_count * self.chip.arrays, self.interval_cycles)
 
     def __str__(self) -> str:
-        return f"{self.operator.name} on {self.chip.name}, mapping: {self.mapping.origin or 'given'}"
+        return f"{self.operator.name} on {self.chip.name}: {self.mapping}"
 
     def _repr_html_(self) -> str:
         """The operator, what is held where, and the mapping as a loop nest."""
         held = [(entry, tensor) for entry in range(self.array_entry + 1) for tensor in self.operator.tensors
                 if entry in self.paths[tensor.name]]
         return markup.block(
-            markup.title(str(self)), self.operator.tensors_html(),
+            markup.title(f"{self.operator.name} on {self.chip.name}"), self.operator.tensors_html(),
             markup.table("tiles, at their largest", ("level", "tensor", "elements", "type", "slots", "bytes of a slot [B]", ""), (
                 (self.chip.names[entry], tensor.name, self.tile_elements(entry, tensor), self.held_type(entry, tensor).name,
                  self.slot_count(entry, tensor), self.slot_bytes(entry, tensor),
                  markup.Right(human_bytes(self.slot_bytes(entry, tensor)))) for entry, tensor in held)),
-            markup.line(f"mapping ({self.mapping.origin or 'given'})"), markup.pre(self.mapping.loop_nest(self.operator)))
+            *self.mapping.nest_html(self.operator))

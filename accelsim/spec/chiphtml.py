@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from accelsim.markup import Cell, Right, block, line, lines, number, table, title
-from accelsim.units import format_bytes
+from accelsim.units import human_bytes
 
 if TYPE_CHECKING:
     from accelsim.spec.chip import Chip, Memory, Port
@@ -20,19 +20,20 @@ def chip_html(chip: Chip) -> str:
     array = chip.array
     fanout = " x ".join(f"{axis} {count}" for axis, count in array.fanout)
     facts: list[tuple[Cell, ...]] = [
-        ("model", array.model.value), ("arrays on the chip", chip.arrays), ("in each instance of the level above", fanout or "1"),
-        ("PEs of one", " x ".join(f"{axis} {count}" for axis, count in array.pes) or "1"),
+        ("model", Right(array.model.value)), ("arrays on the chip", chip.arrays),
+        ("in each instance of the level above", Right(fanout or "1")),
+        ("PEs of one", Right(" x ".join(f"{axis} {count}" for axis, count in array.pes) or "1")),
         *((f"cycles per iteration{', ' + dtype if dtype else ''}", cycles) for dtype, cycles in array.intervals),
         ("latency of a step [cycles]", array.skew_cycles), ("registers of a PE", array.registers)]
     links = ((link.name, f"{link.outer} > {link.inner}", *_rates(chip.link_rate(link), chip), link.latency_cycles,
               link.granularity_bytes, link.setup_cycles, link.multicast.value,
               "each instance" if link.per_instance else "one for all") for link in chip.links)
-    launch = f"; launch of an operator {chip.launch_cycles:,} cycles" if chip.launch_cycles else ""
     return block(
-        title(str(chip)), line(chip.description + launch),
+        title(str(chip)), line(chip.description),
+        line(f"the launch of an operator takes {chip.launch_cycles:,} cycles" if chip.launch_cycles else ""),
         table("memories, outermost first (of one instance)", (
-            "level", "instances, each in the one above", "memory", "kind", "capacity", "latency [cycles]", "granularity [B]",
-            "port", "serves", *RATES), _ports(chip)),
+            "level", "instances, each in the one above", "memory", "kind", "capacity [B]", "latency [cycles]", "granularity [B]",
+            "besides", "port", "serves", *RATES), _ports(chip)),
         table(f"array {array.name}", ("", "of the array"), facts),
         table("links", ("link", "between", *RATES, "latency [cycles]", "granularity [B]", "set-up [cycles]", "multicast",
                         "there is"), links) if chip.links else line("links: none but the ports of the memories"),
@@ -40,18 +41,33 @@ def chip_html(chip: Chip) -> str:
 
 
 def _ports(chip: Chip) -> Iterator[tuple[Cell, ...]]:
-    """A row for each port; what is the memory's stands in the row of its first."""
+    """A row for each port, one for all of a memory without limit; what is the memory's stands in the row of its first."""
     for level in chip.levels:
         for memory in level.memories:
-            about = (level.name, level.instances, memory.name, memory.kind.value, _capacity(memory), memory.latency_cycles,
-                     memory.granularity_bytes)
-            for i, port in enumerate(memory.ports):
-                yield (*(about if i == 0 else ("", None, "", "", "", None, None)), port.name, _serves(port),
-                       *_rates(port.rate, chip))
+            about: tuple[Cell, ...] = (
+                level.name, level.instances, memory.name, memory.kind.value, _capacity(memory), memory.latency_cycles,
+                memory.granularity_bytes, _besides(memory, level.lockstep))
+            below: tuple[Cell, ...] = ("", Right(""), "", "", Right(""), Right(""), Right(""), "")
+            free = [port for port in memory.ports if port.rate is None]
+            ports = [[port] for port in memory.ports if port.rate is not None] + ([free] if free else [])
+            for i, alike in enumerate(ports):
+                yield (*(about if i == 0 else below), ", ".join(port.name for port in alike),
+                       "; ".join(_serves(port) for port in alike), *_rates(alike[0].rate, chip))
 
 
 def _capacity(memory: Memory) -> Cell:
-    return Right("unlimited" if memory.capacity_bytes is None else format_bytes(memory.capacity_bytes))
+    size = memory.capacity_bytes
+    return Right("unlimited" if size is None else f"{size:,} ({human_bytes(size)})")
+
+
+def _besides(memory: Memory, lockstep: bool) -> str:
+    """What only some memories have."""
+    facts = [f"rows and refresh of {memory.dram.name}" if memory.dram is not None else "",
+             f"a cache of {human_bytes(memory.cache_bytes)} before it" if memory.cache_bytes is not None else "",
+             f"{memory.banked.count} banks, simulated" if memory.banked is not None else
+             f"{memory.banks} banks" if memory.banks is not None else "",
+             "accumulates" if memory.accumulate else "", "instances in lockstep" if lockstep else ""]
+    return ", ".join(fact for fact in facts if fact)
 
 
 def _serves(port: Port) -> str:

@@ -66,10 +66,17 @@ class Mapping(markup.Shown):
         return "\n".join(lines) + "\n"
 
     def __str__(self) -> str:
-        return f"mapping ({self.origin or 'given'}) of {' > '.join(entry.level for entry in self.levels)}"
+        return f"mapping, {self.origin.partition(' (')[0] or 'given'}, of {' > '.join(entry.level for entry in self.levels)}"
 
     def _repr_html_(self) -> str:
-        return markup.block(markup.line(str(self)), markup.pre(self.loop_nest()))
+        return markup.block(*self.nest_html())
+
+    def nest_html(self, operator: Operator | None = None) -> tuple[markup.Html, ...]:
+        """Where it came from, and the loop nest; why a dataflow was chosen is folded away."""
+        origin, _, why = self.origin.partition(" (")
+        reasons = why.removesuffix(")").split("; ") if why else ()
+        return (markup.line(f"mapping: {origin or 'given'}"), markup.lines("why", reasons),
+                markup.pre(self.loop_nest(operator)))
 
     def loop_nest(self, operator: Operator | None = None) -> str:
         """The mapping as the loop nest it means, one loop a line; of an operator with what is done innermost."""
