@@ -19,6 +19,11 @@ _NAME_PIXELS, _FIELD_PIXELS, _ROW_PIXELS, _BAR_PIXELS = 190, 640, 20, 15
 class Shown:
     """What shows itself in notebooks: by `_repr_html_` of its own, and as the one line of `str` where there is text alone."""
 
+    def __init_subclass__(cls) -> None:
+        """IPython takes the `repr` of a dataclass before what it inherits, so that each class has the hook as its own."""
+        super().__init_subclass__()
+        cls._repr_pretty_ = Shown._repr_pretty_  # type: ignore[method-assign]
+
     def _repr_pretty_(self, printer: object, cycle: bool) -> None:  # noqa: ARG002  (a result holds no cycles)
         """IPython's own hook for plain text, which need not change `repr`."""
         write = getattr(printer, "text", None)

@@ -180,7 +180,7 @@ class Timeline(Tabular):
             markup.title(str(self)),
             markup.bars(pictures, (BUSY_COLOUR, *(cause.colour for cause in CAUSES)), "cycle 0",
                         f"cycle {bins * self.profile.bin_cycles:,} (measured); a column is {self.profile.bin_cycles:,} cycles"),
-            markup.Html(f"<div>{'&emsp;'.join(part.text for part in legend)}&emsp;blank: idle</div>"),
+            markup.Html(f"<div>{'&#8195;'.join(part.text for part in legend)}&#8195;blank: idle</div>"),
             markup.line(f"and {more:,} lanes more" if more > 0 else ""),
             markup.table("lanes (measured)", ("lane", "kind", "busy [cycles]", "stalled [cycles]", "idle [cycles]"), rows,
                          most=LANES_SHOWN))

@@ -66,6 +66,22 @@ def test_the_commands_of_a_block_work_one_after_another(page: str, block: list[l
         assert done.stdout
 
 
+SCRIPTS = {page.name: "\n".join(re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL))
+           for page in PAGES}
+
+
+def test_there_is_python_on_the_pages() -> None:
+    assert {name for name, script in SCRIPTS.items() if script} >= {"index.md", "notebooks.md"}
+
+
+@pytest.mark.parametrize("page", [name for name, script in SCRIPTS.items() if script])
+def test_the_python_of_a_page_works_block_after_block(page: str, tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPTS[page]], cwd=tmp_path, env=ENVIRONMENT,
+                          capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, f"{page}: {done.stderr}"
+    assert done.stdout
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 def test_included_files_and_linked_pages_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")

@@ -21,8 +21,8 @@ from accelsim.measure.sides import PARTS, Side, SideOperator
 from accelsim.tables import Basis, Column, Table, Tabular, make, real, text
 
 Traffic = tuple[tuple[str, str, str], int, int]
-COLUMNS: tuple[Column, ...] = (text("operator"), text("state"), text("part"), *(real(name, Basis.MEASURED, "cycles") for name in (
-    "before_cycles", "after_cycles", "delta_cycles")))
+COLUMNS: tuple[Column, ...] = (text("name"), text("state"), text("part"), *(real(name, Basis.MEASURED, "cycles") for name in (
+    "a_cycles", "b_cycles", "delta_cycles")))
 
 
 class Pairing(Enum):

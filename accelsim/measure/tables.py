@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from accelsim.measure.report import OperatorReport
 
 MEASURED, ESTIMATED, GIVEN = Basis.MEASURED, Basis.ESTIMATED, Basis.GIVEN
-OPERATOR: tuple[Column, ...] = (text("operator"), whole("repeat", GIVEN, ""))
+OPERATOR: tuple[Column, ...] = (text("name"), whole("repeat", GIVEN, ""))
 OPERATORS: tuple[Column, ...] = (
     text("name"), text("operator"), whole("repeat", GIVEN, ""), whole("cycles", MEASURED, "cycles"),
     real("time_s", MEASURED, "s"), real("utilization", MEASURED, "share of peak"), whole("macs", GIVEN, "MACs"),
