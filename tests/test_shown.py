@@ -117,6 +117,7 @@ def test_a_workload_shows_each_operator_and_its_total(finished: Finished) -> Non
     assert f"failed: {HOSTILE}" in [cell for cell, _ in cells(page)]
     for cycles in one.stalls.values():
         assert (f"{6 * cycles:,}", "right") in cells(page)
+    assert (f"{6 * one.macs:,}", "right") in cells(page)  # busy: toy takes a cycle for each
 
 
 def test_hostile_names_are_text(finished: Finished, found: WhatIf) -> None:
