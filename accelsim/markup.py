@@ -132,10 +132,11 @@ class Bar:
     columns: tuple[tuple[float, ...], ...]
 
 
-def bars(rows: Sequence[Bar], colours: Sequence[str], begin: str, end: str) -> Html:
+def bars(rows: Sequence[Bar], colours: Sequence[str], ground: str, begin: str, end: str) -> Html:
     """Lanes along time as a picture, each column a stack, the first colour lowest; columns that are alike are one rectangle.
 
-    ``begin`` and ``end`` are written under the left and the right edge.
+    ``ground``: the colour of what the shares leave, the same on a light page and on a dark one. ``begin`` and ``end`` are
+    written under the left and the right edge.
     """
     height = _ROW_PIXELS * len(rows) + 18
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{_NAME_PIXELS + _FIELD_PIXELS + 10}" height="{height}" '
@@ -144,26 +145,37 @@ def bars(rows: Sequence[Bar], colours: Sequence[str], begin: str, end: str) -> H
         top = _ROW_PIXELS * number_
         parts.append(f'<text x="{_NAME_PIXELS - 6}" y="{top + 12}" text-anchor="end" fill="currentColor">'
                      f"{escape(_shortened(row.name))}</text>")
-        parts += _rectangles(row, colours, top)
+        parts.append(f'<rect x="{_NAME_PIXELS}" y="{top}" width="{_FIELD_PIXELS}" height="{_BAR_PIXELS}" '
+                     f'fill="{escape(ground)}"/>')
+        parts += _paths(row, colours, top)
     parts.append(f'<text x="{_NAME_PIXELS}" y="{height - 5}" fill="currentColor">{escape(begin)}</text>'
                  f'<text x="{_NAME_PIXELS + _FIELD_PIXELS}" y="{height - 5}" text-anchor="end" fill="currentColor">'
                  f"{escape(end)}</text></svg>")
     return Html(f'<div style="overflow-x:auto">{"".join(parts)}</div>')
 
 
-def _rectangles(row: Bar, colours: Sequence[str], top: int) -> Iterable[str]:
+def _paths(row: Bar, colours: Sequence[str], top: int) -> Iterable[str]:
+    """For each colour its rectangles, as one path."""
     width = _FIELD_PIXELS / max(1, len(row.columns))
+    drawn: list[list[str]] = [[] for _ in colours]
     first = 0
     for i, shares in enumerate(row.columns):
         if i + 1 < len(row.columns) and row.columns[i + 1] == shares:
             continue
-        low = float(top + _BAR_PIXELS)
-        for share, colour in zip(shares, colours, strict=True):
+        low, wide = float(top + _BAR_PIXELS), _pixels((i + 1 - first) * width)
+        for share, path in zip(shares, drawn, strict=True):
             if share > 0:
+                path.append(f"M{_pixels(_NAME_PIXELS + first * width)} {_pixels(low)}h{wide}v{_pixels(-share * _BAR_PIXELS)}"
+                            f"h-{wide}z")
                 low -= share * _BAR_PIXELS
-                yield (f'<rect x="{_NAME_PIXELS + first * width:.2f}" y="{low:.2f}" width="{(i + 1 - first) * width:.2f}" '
-                       f'height="{share * _BAR_PIXELS:.2f}" fill="{escape(colour)}"/>')
         first = i + 1
+    for path, colour in zip(drawn, colours, strict=True):
+        if path:
+            yield f'<path fill="{escape(colour)}" d="{"".join(path)}"/>'
+
+
+def _pixels(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def _shortened(name: str, most: int = 30) -> str:

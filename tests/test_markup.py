@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree as ET
 
 from hypothesis import given
@@ -23,6 +24,13 @@ def cells(page: str, tag: str = "td") -> list[tuple[str, str]]:
     return [("".join(cell.itertext()), cell.get("style", "").removeprefix("text-align:")) for cell in tree(page).iter(tag)]
 
 
+def rectangles(page: str) -> list[tuple[str, float, float, float, float]]:
+    """Of a picture: colour, left, bottom, width and height of each."""
+    return [(path.get("fill", ""), float(x), float(y), float(width), -float(height)) for path in tree(page).iter()
+            if path.tag.endswith("path")
+            for x, y, width, height in re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)v(-[\d.]+)h-[\d.]+z", path.get("d", ""))]
+
+
 def test_numbers_are_grouped_and_flush_right_and_none_is_a_dash() -> None:
     page = markup.block(markup.table("t", ("name", "count", "rate"), [("a", 1234567, 0.5), ("b", None, 1e6 / 7)]))
     assert cells(page) == [("a", "left"), ("1,234,567", "right"), ("0.5", "right"),
@@ -40,9 +48,9 @@ def test_a_long_table_says_how_much_is_left() -> None:
 def test_any_text_comes_back_as_it_was_and_makes_no_element(said: str) -> None:
     parts = (markup.title(said), markup.line(said), markup.pre(said), markup.lines(said, [said]), markup.swatch("#000000", said),
              markup.table(said, (said, said), [(said, Right(said))]),
-             markup.bars([Bar(said[:30], ((1.0,),))], ("#000000",), said, said))
+             markup.bars([Bar(said[:30], ((1.0,),))], ("#000000",), "#CCCCCC", said, said))
     page = markup.block(*parts)
-    known = {"page", "div", "pre", "details", "summary", "ul", "li", "span", "svg", "text", "rect",
+    known = {"page", "div", "pre", "details", "summary", "ul", "li", "span", "svg", "text", "path", "rect",
              "table", "caption", "thead", "tbody", "tr", "th", "td"}
     assert {element.tag.rpartition("}")[2] for element in tree(page).iter()} <= known
     assert "".join(tree(page).itertext()).count(said) >= 11
@@ -53,6 +61,7 @@ def test_what_is_markup_already_is_not_escaped_again() -> None:
 
 
 def test_bars_are_stacks_whose_heights_are_the_shares_and_equal_columns_are_one() -> None:
-    page = markup.bars([Bar("lane", ((1.0, 0.0), (1.0, 0.0), (0.25, 0.5), (0.0, 0.0)))], ("#111111", "#222222"), "0", "9").text
-    found = [[rect.get(key) for key in ("fill", "height", "width")] for rect in tree(page).iter() if rect.tag.endswith("rect")]
-    assert found == [["#111111", "15.00", "320.00"], ["#111111", "3.75", "160.00"], ["#222222", "7.50", "160.00"]]
+    lane = Bar("lane", ((1.0, 0.0), (1.0, 0.0), (0.25, 0.5), (0.0, 0.0)))
+    page = markup.bars([lane], ("#111111", "#222222"), "#CCCCCC", "0", "9").text
+    assert rectangles(page) == [("#111111", 190, 15, 320, 15), ("#111111", 190 + 320, 15, 160, 3.75),
+                                ("#222222", 190 + 320, 15 - 3.75, 160, 7.5)]

@@ -16,10 +16,11 @@ from accelsim.outputs.results import run_json
 from accelsim.search.whatif import WhatIf, what_if
 from accelsim.spec.case import Case
 from accelsim.spec.read import read_chip, read_workload, shipped
-from accelsim.timeline import Timeline
+from accelsim.stalls import BUSY_COLOUR
+from accelsim.timeline import RecordOptions, Timeline
 from accelsim.verbs import Finished, Options, run
 
-from .test_markup import HOSTILE, cells, tree
+from .test_markup import HOSTILE, cells, rectangles, tree
 
 GEMM = "gemm:m=12,n=8,k=8"
 
@@ -187,15 +188,16 @@ def test_a_workload_shows_all_its_macs(name: str) -> None:
     assert f"{macs:,}" in text_of(workload._repr_html_())
 
 
-def test_a_picture_of_a_timeline_has_a_row_for_each_lane_that_did_something(finished: Finished) -> None:
-    timeline = timeline_of(finished)
+@pytest.mark.parametrize("bins", [256, 200, 64, 2])
+def test_a_picture_of_a_timeline_has_a_row_for_each_lane_that_did_something(bins: int) -> None:
+    timeline = timeline_of(run("toy", GEMM, Options(record=RecordOptions(bins=bins))))
     texts = [element.text for element in tree(timeline._repr_html_()).iter() if element.tag.endswith("}text")]
     assert texts[:-2] == [lane.name for i, lane in enumerate(timeline.lanes) if timeline.busy_cycles(i)]
-    heights = [float(element.get("height", "0")) * float(element.get("width", "0")) for element in
-               tree(timeline._repr_html_()).iter() if element.tag.endswith("}rect") and element.get("fill") == "#4D4D4D"]
-    bins = -(-timeline.cycles // timeline.profile.bin_cycles)
+    area = sum(width * height for colour, _, _, width, height in rectangles(timeline._repr_html_()) if colour == BUSY_COLOUR)
     busy = sum(timeline.busy_cycles(i) for i in range(len(timeline.lanes)))
-    assert sum(heights) == pytest.approx(busy / timeline.profile.bin_cycles * 15 * 640 / bins, rel=0.01)
+    last, column = (int(word.replace(",", "")) for word in re.findall(r"[\d,]+", texts[-1] or ""))
+    assert timeline.cycles <= last < timeline.cycles + column
+    assert area == pytest.approx(busy * 15 * 640 / last, rel=0.01)
 
 
 def test_what_if_shows_each_resource_and_its_frame_is_its_rows(found: WhatIf) -> None:
