@@ -1,0 +1,4 @@
+// The hierarchical roofline, log on log.
+
+function drawRoofline(operator) {
+}
