@@ -122,6 +122,7 @@ class Timeline:
     labels: tuple[str, ...]
     traffic: Mapping[tuple[str, str], Traffic]
     link_bytes: Mapping[str, int]
+    port_bytes: Mapping[str, int]
     culprits: Mapping[tuple[str, str, str, str], int]
     counts: Mapping[str, int]
     first_starts: tuple[int, ...]
@@ -154,7 +155,8 @@ class Timeline:
             "lanes": [(lane.name, lane.kind.value, lane.level) for lane in self.lanes],
             "bin_cycles": self.profile.bin_cycles,
             "traffic": [(*key, vars(value)) for key, value in self.traffic.items()],
-            "link_bytes": dict(self.link_bytes), "counts": dict(self.counts), "first_starts": self.first_starts,
+            "link_bytes": dict(self.link_bytes), "port_bytes": dict(self.port_bytes), "counts": dict(self.counts),
+            "first_starts": self.first_starts,
             "culprits": [(*key, value) for key, value in self.culprits.items()],
             "skipped": asdict(self.skipped),
         }
@@ -173,7 +175,7 @@ class Timeline:
                     data["totals"], Profile(about["bin_cycles"], data["ticks"]), (data["rows"],),
                     (about["window"][0], about["window"][1]), about["rows_dropped"], tuple(about["labels"]),
                     {(level, tensor): Traffic(**values) for level, tensor, values in about["traffic"]},
-                    about["link_bytes"], {(a, b, c, d): value for a, b, c, d, value in about["culprits"]},
+                    about["link_bytes"], about["port_bytes"], {(a, b, c, d): value for a, b, c, d, value in about["culprits"]},
                     about["counts"], tuple(about["first_starts"]), _skipped(about["skipped"]))
         except (KeyError, OSError, TypeError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(f"{path}: not a saved timeline ({error})") from None
@@ -219,6 +221,7 @@ class Recorder:
         self._dropped = 0
         self.traffic: dict[tuple[str, str], Traffic] = {}
         self.link_bytes: dict[str, int] = {}
+        self.port_bytes: dict[str, int] = {}
         self.culprits: dict[tuple[str, str, str, str], int] = {}
         self.counts: dict[str, int] = {}
         self.skipped = Skipped()
@@ -320,5 +323,5 @@ class Recorder:
         cycles, first_starts = cycles + lead, [start if start < 0 else start + lead for start in first_starts]
         return Timeline(cycles, tuple(self.lanes), self._totals, Profile(max(1, self._width // TICKS), self._bins),
                         tuple(self._kept), self.options.window or (0, cycles), self._dropped, tuple(self.labels), self.traffic,
-                        self.link_bytes, dict(sorted(self.culprits.items())), self.counts, tuple(first_starts),
+                        self.link_bytes, self.port_bytes, dict(sorted(self.culprits.items())), self.counts, tuple(first_starts),
                         self.skipped)

@@ -21,6 +21,8 @@ from accelsim.spec.read import Asked, Unmapped, as_yaml, read
 from accelsim.timeline import RecordOptions, Timeline
 from accelsim.version import RESULTS_VERSION, VERSION
 
+SAVED_FORMAT = 2
+"""Of the folders that `save` writes; goes up when one of an older version lacks something."""
 MOST_STEPS = 5_000_000
 """Steps and transfers that a run may take unless it is told otherwise."""
 
@@ -165,7 +167,7 @@ def save(finished: Finished, folder: Path) -> None:
             lines += [f"    {line}" for line in item.mapping.to_yaml().splitlines()]
             origins[item.operator.name] = item.mapping.origin
     (folder / "mapping.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    about = {"format": 1, "origins": origins, "provenance": finished.report.provenance,
+    about = {"format": SAVED_FORMAT, "origins": origins, "provenance": finished.report.provenance,
              "failed": [vars(one) for one in finished.report.failed]}
     (folder / "run.json").write_text(json.dumps(about, indent=1, sort_keys=True, default=str) + "\n", encoding="utf-8")
     for i, timeline in enumerate(finished.timelines):
@@ -177,6 +179,8 @@ def load(folder: Path) -> Finished:
     """Read a saved run and measure it again. Raises SpecError where the folder holds none."""
     try:
         about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        if about["format"] != SAVED_FORMAT:
+            raise ValueError(f"of format {about['format']}, not {SAVED_FORMAT}: another version of accelsim saved it")
         origins, lost = dict(about["origins"]), {one["name"]: Failed(**one) for one in about["failed"]}
         hashes = dict(about["provenance"]["inputs"])
     except (OSError, ValueError, KeyError, TypeError) as error:

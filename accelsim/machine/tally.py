@@ -60,10 +60,11 @@ def tally(recorder: Recorder, network: Network, number: int, loads: Sequence[Loa
             recorder.count("transfers", times)
             _payload(own, way, load, times, output=spec.tensor == network.output)
             for hop in hops:
-                if hop.kind is LaneKind.LINK:
-                    moved = (load.all_outer_bytes if hop.shared else load.all_inner_bytes)(hop.granularity_bytes)
-                    recorder.link_bytes[hop.name] = recorder.link_bytes.get(hop.name, 0) + moved * times
-                elif hop.granularity_bytes > 1 and not hop.cached:
+                whole = load.all_outer_bytes if hop.shared else load.all_inner_bytes
+                moved = load.beyond_bytes if hop.cached and isinstance(load, CachedLoad) else whole(hop.granularity_bytes)
+                passed = recorder.link_bytes if hop.kind is LaneKind.LINK else recorder.port_bytes
+                passed[hop.name] = passed.get(hop.name, 0) + moved * times
+                if hop.kind is LaneKind.PORT and hop.granularity_bytes > 1 and not hop.cached:
                     count = load.outer_bytes if hop.shared else load.all_inner_bytes
                     waste = count(hop.granularity_bytes) - count(1)
                     level = network.stations[spec.parent].level if hop.shared else spec.level

@@ -58,6 +58,12 @@ METRICS: tuple[Metric, ...] = (
     Metric("lanes", "cycles", RUN, "Busy, stalled and idle cycles of each row of the timeline; ports and links are busy or idle "
            "(in sixteenths of a cycle).", "busy + stall + idle = cycles for each lane"),
     Metric("links", "B", RUN, "Bytes that crossed a link, after rounding to its granularity, and its share of busy cycles."),
+    Metric("ladder", "1", RUN, "From peak to delivered: factors for shape, ports, fill and drain of the array, bandwidth, "
+           "latency, contention, overhead and idleness, each what remains over what remains and is lost, from the inside out.",
+           "product of the factors = utilization"),
+    Metric("roofline", "MACs/cycle", RUN, "For each memory port and link: bytes that passed it, MACs per byte, and the MACs per "
+           "cycle that its rate allows at that intensity; beside them the peak of each type and what was attained.",
+           "attained <= peak, attained <= each roof"),
     Metric("bound_by", "", RUN, "What binds: the busiest array, port or link if it is busy at least 80 % of the run, else the "
            "largest stall cause."),
     Metric("estimate", "cycles", RUN, "The closed form's cycles: the largest of its lower bounds.",

@@ -44,6 +44,7 @@ class OperatorReport:
     estimate: Estimate
     crosscheck: CrossCheck
     counts: Mapping[str, int] = field(default_factory=dict)
+    port_bytes: Mapping[str, int] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=Skipped)
 
     @property
@@ -110,7 +111,7 @@ def measure(case: Case, timeline: Timeline, estimate: Estimate) -> OperatorRepor
         case.operator.name, case.operator.kind, case.operator.repeat, case, cycles, float(cycles / case.chip.clock_hz),
         case.operator.macs, utilization, stalls, phases, pes, levels, lanes, dict(timeline.link_bytes), bound_by,
         advise(case, cycles, lanes, stalls, pes, culprits, levels), culprits, estimate, check, dict(timeline.counts),
-        timeline.skipped)
+        dict(timeline.port_bytes), timeline.skipped)
 
 
 def _lane(timeline: Timeline, number: int) -> LaneReport:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from fractions import Fraction
 from typing import Any
 
 from accelsim.analytic.result import Estimate
+from accelsim.measure.ladder import Rung, ladder
 from accelsim.measure.report import Failed, OperatorReport, RunReport
+from accelsim.measure.roofline import Roofline, roofline
 from accelsim.spec.case import Case
 from accelsim.stalls import StallCause
 from accelsim.timeline import Traffic
@@ -25,7 +28,8 @@ def run_json(report: RunReport) -> Json:
         "clock_hz": number(report.clock_hz), "provenance": dict(report.provenance),
         "operators": [failed_json(one) if isinstance(one, Failed) else operator_json(one) for one in report.operators],
         "total": {"cycles": report.cycles, "time_s": report.time_s, "utilization": report.utilization, "macs": report.macs,
-                  "stalls": stalls_json(report.stalls), "estimated_cycles": report.estimated_cycles,
+                  "stalls": stalls_json(report.stalls), "ladder": ladder_json(ladder(report.done)),
+                  "estimated_cycles": report.estimated_cycles,
                   "operators_run": len(report.done), "operators_failed": len(report.failed)},
     }
 
@@ -47,6 +51,7 @@ def operator_json(one: OperatorReport) -> Json:
         "cache": {tensor: {f"{what}_bytes": size for what, size in own.items()} for tensor, own in one.cache.items()},
         "banks": {name: one.counts.get(f"bank_{name}", 0) for name in BANK_COUNTS},
         "links": {name: {"bytes": size, "busy_share": one.link_busy(name)} for name, size in one.links.items()},
+        "ladder": ladder_json(ladder([one])), "roofline": roofline_json(roofline(one)),
         "bound_by": one.bound_by, "advice": [{"text": advice.text, "cycles": advice.cycles} for advice in one.advice],
         "contention": [{"cause": cause, "where": where, "behind": whose, "cycles": cycles}
                        for (cause, where, whose), cycles in sorted(one.culprits.items(), key=lambda item: (-item[1], item[0]))
@@ -73,6 +78,25 @@ def failed_json(one: Failed) -> Json:
 def stalls_json(stalls: Mapping[StallCause, int]) -> Json:
     """Every cause, zero or not, so that readers need no defaults."""
     return {f"{cause.code}_cycles": stalls.get(cause, 0) for cause in StallCause}
+
+
+def ladder_json(rungs: Sequence[Rung]) -> list[Json]:
+    """From peak to delivered."""
+    return [{"loss": rung.loss.code, "factor": float(rung.factor), "delivered": float(rung.delivered)} for rung in rungs]
+
+
+def roofline_json(found: Roofline) -> Json:
+    """The roofs and the mapping's intensity below each."""
+    return {"macs_per_cycle": float(found.macs_per_cycle), "peak_macs_per_cycle": float(found.peak),
+            "peaks": {name: float(peak) for name, peak in found.peaks},
+            "lowest": found.lowest.name if found.lowest is not None else None,
+            "roofs": [{"name": roof.name, "level": roof.level, "bytes_per_cycle": _float(roof.bytes_per_cycle),
+                       "moved_bytes": roof.moved_bytes, "macs_per_byte": _float(roof.macs_per_byte),
+                       "macs_per_cycle": _float(roof.macs_per_cycle)} for roof in found.roofs]}
+
+
+def _float(value: Fraction | None) -> float | None:
+    return None if value is None else float(value)
 
 
 def traffic_json(traffic: Traffic) -> Json:

@@ -21,6 +21,7 @@ NAMED = {  # objects whose keys are names: what stands for them on the page
     "total.stalls": ("CAUSE_cycles",), "provenance.inputs": ("FILE",), "operators[].mapping.levels[].loops[]": ("DIM",),
     "operators[].mapping.levels[].spatial": ("AXIS",), "operators[].mapping.levels[].spatial.AXIS[]": ("DIM",),
     "operators[].mapping.levels[].buffers": ("TENSOR",), "operators[].cache": ("TENSOR",),
+    "operators[].roofline.peaks": ("TYPE",),
 }
 
 
