@@ -22,5 +22,6 @@ FORMATS: tuple[Format, ...] = (
     Format("svg", "--timeline FILE.svg", "stall timeline as vectors, for the web"),
     Format("pdf", "--timeline FILE.pdf", "stall timeline as vectors, for a paper"),
     Format("stall bars", "--stall-bars FILE.png|.svg|.pdf", "each array's cycles by cause as one bar"),
+    Format("html", "--report FILE.html", "all of a run as one interactive page that opens from disk"),
     Format("run folder", "--save DIR", "all of a run, to be measured and drawn again by `accelsim report DIR`"),
 )

@@ -15,6 +15,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
+from accelsim.measure.ladder import Loss
 from accelsim.measure.metrics import METRICS
 from accelsim.measure.report import OperatorReport, RunReport
 from accelsim.outputs.page_tracks import tracks
@@ -69,6 +70,7 @@ def _words(report: RunReport) -> Json:
         "colours": [{"code": cause.code if cause else name, "name": name, "colour": colour,
                      "sentence": cause.sentence if cause else sentences[name]}
                     for cause, name, colour in zip(causes, NAMES, COLOURS, strict=True)],
+        "losses": [{"code": loss.code, "sentence": loss.sentence} for loss in Loss],
         "metrics": [vars(metric) for metric in METRICS], "command": command(report)}
 
 

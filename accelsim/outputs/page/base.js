@@ -25,7 +25,7 @@ function fill(node, attributes, children) {
     else if (name === "style") Object.assign(node.style, value);
     else if (value !== null && value !== false) node.setAttribute(name, value === true ? "" : value);
   }
-  node.append(...children.flat().filter((child) => child !== null && child !== ""));
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== ""));
   return node;
 }
 const el = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
@@ -51,7 +51,7 @@ function scaled(value, step, units) {
 }
 const humanBytes = (bytes) => scaled(bytes, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]);
 const humanTime = (seconds) => (seconds === 0 ? "0 s" : scaled(seconds * 1e12, 1000, ["ps", "ns", "\u00b5s", "ms", "s"]));
-const short = (value) => (value === 0 ? "0" : value >= 1e4 || value < 1e-2 ? value.toExponential(1) : String(Number(value.toPrecision(3))));
+const short = (value) => (value === 0 ? "0" : value >= 100 ? grouped(Math.round(value)) : value < 1e-2 ? value.toExponential(1) : String(Number(value.toPrecision(3))));
 
 // A cell whose text is for readers and whose data-value is the number itself.
 function cell(value, text = grouped(value), title = null) {
@@ -59,7 +59,7 @@ function cell(value, text = grouped(value), title = null) {
 }
 const bytesCell = (bytes) => cell(bytes, humanBytes(bytes), `${grouped(bytes)} B`);
 const meter = (share, colour = null) => el("span", { class: "meter", style: { width: `${Math.max(0, Math.min(1, share)) * 100}%`, ...(colour ? { background: colour } : {}) } });
-const swatch = (code) => el("span", { class: "swatch", style: { background: wordOf(code).colour } });
+const swatch = (code) => el("span", { class: "swatch", style: { background: code === "idle" ? "var(--plate)" : wordOf(code).colour } });
 
 // A table: headers are texts, or [text, "number"]; rows are lists of cells or texts, the first of them the row's header.
 function table(attributes, caption, headers, rows, foot = []) {

@@ -36,7 +36,7 @@ function adviceList(items) {
 }
 
 function figure(name, value, text, type, more = null, words = false) {
-  return el("div", {}, el("dt", {}, name, type ? kind(type) : ""), el("dd", { class: words ? "words" : null, "data-figure": name, "data-value": value }, text, more ? el("small", {}, more) : ""));
+  return el("div", {}, el("dt", {}, name.replace("estimated ", ""), type ? kind(type) : ""), el("dd", { class: words ? "words" : null, "data-figure": name, "data-value": value }, text, more ? el("small", {}, more) : ""));
 }
 
 function drawHeadline() {
@@ -56,7 +56,7 @@ function drawHeadline() {
         `measured is ${(total.cycles / Math.max(1, total.estimated_cycles)).toFixed(3)} \u00d7 that`),
       figure("bound by", bound, bound, "measured", why, true),
       figure("operators", total.operators_run, `${total.operators_run} run, ${total.operators_failed} failed`, "",
-        "one after another, each from a cold start", true)),
+        several ? "one after another, each from a cold start" : "from a cold start", true)),
     el("h3", {}, "What to change ", kind("measured: cycles of an array lane at stake, with repeats")),
     adviceList(workloadAdvice()),
     failed.length ? el("div", {}, el("h3", { class: "warn" }, "Operators that did not run"), el("ul", {}, failed.map((one) => el("li", {}, el("b", {}, one.name), `: ${one.error}`)))) : "");
@@ -64,24 +64,28 @@ function drawHeadline() {
 
 // -- ladder ----------------------------------------------------------------------------------------------------------
 
+const lossOf = (code) => WORDS.losses.find((one) => one.code === code);
+
 function drawLadder(operator) {
   const own = operator.ladder;
   const total = RUN.total.ladder;
   const both = several && total;
-  const row = (name, explains, cells) => el("tr", {}, el("th", { scope: "row" }, name), ...cells, el("td", { class: "sub hide-narrow" }, explains));
+  const row = (name, explains, cells) => el("tr", {}, el("th", { scope: "row" }, name), ...cells, el("td", { class: "said hide-narrow" }, explains));
   const cells = (rung) => [cell(rung.factor, percent(rung.factor, 2), String(rung.factor)), cell(rung.delivered, percent(rung.delivered, 2), String(rung.delivered)), el("td", { class: "meters" }, meter(rung.delivered))];
   const peak = { factor: 1, delivered: 1 };
-  const headers = both ? ["of the peak", ["whole workload", "number"], ["left", "number"], "", [operator.name, "number"], ["left", "number"], ""] : ["of the peak", ["factor", "number"], ["left", "number"], "", ""];
-  const rows = [{ name: "peak", explains: "every PE does a useful MAC in every cycle" }, ...own].map((rung, i) => {
+  const headers = both ? ["", ["whole workload", "number"], ["left", "number"], ["", "meters"], [operator.name, "number"], ["left", "number"], ["", "meters"]] : ["", ["factor", "number"], ["left", "number"], ["", "meters"], ["", "hide-narrow"]];
+  const rows = [{ loss: "peak" }, ...own].map((rung, i) => {
     const parts = [...(both ? cells(i ? total[i - 1] : peak) : []), ...cells(i ? rung : peak)];
-    return both ? el("tr", { title: rung.explains }, el("th", { scope: "row" }, rung.name), ...parts) : row(rung.name, rung.explains, parts);
+    const sentence = i ? lossOf(rung.loss).sentence : "Every PE does a useful MAC in every cycle.";
+    const name = rung.loss.replace("_", " and ");
+    return both ? el("tr", { title: sentence }, el("th", { scope: "row" }, name), ...parts) : row(name, sentence, parts);
   });
-  const foot = el("tr", {}, el("th", { scope: "row" }, "utilization"), ...(both ? [el("td"), cell(RUN.total.utilization, percent(RUN.total.utilization, 2)), el("td")] : []),
-    el("td"), cell(operator.utilization, percent(operator.utilization, 2)), el("td"), both ? null : el("td", { class: "hide-narrow" }));
+  const foot = el("tr", {}, el("th", { scope: "row" }, "utilization"), ...(both ? [el("td"), cell(RUN.total.utilization, percent(RUN.total.utilization, 2)), el("td", { class: "meters" })] : []),
+    el("td"), cell(operator.utilization, percent(operator.utilization, 2)), el("td", { class: "meters" }), both ? null : el("td", { class: "hide-narrow" }));
   section("ladder", ["From peak to delivered", whose(operator)],
     el("p", { class: "note" }, "Each rung leaves a share of the one above; their product is exactly the utilization. ", kind("measured")),
     table({ class: "wide", id: "ladder-table" }, null, headers, rows, [foot]),
-    both ? el("details", {}, el("summary", {}, "What each rung means"), el("dl", { class: "pairs" }, own.map((rung) => [el("dt", {}, rung.name), el("dd", {}, rung.explains)]))) : null);
+    both ? el("details", {}, el("summary", {}, "What each rung means"), el("dl", { class: "pairs" }, own.map((rung) => [el("dt", {}, rung.loss.replace("_", " and ")), el("dd", {}, lossOf(rung.loss).sentence)]))) : null);
 }
 
 // -- stalls ----------------------------------------------------------------------------------------------------------

@@ -56,18 +56,25 @@ function setTheme(name) {
   CHOSEN.timeline?.redraw();
 }
 
+function fitWidth() {
+  if (!CHOSEN.timeline) return;
+  resizeRoofline(RUN.operators[CHOSEN.operator]);
+  CHOSEN.timeline.resize();
+}
+
 // On paper everything is open, and what is drawn has the colours of paper.
 const PRINTING = { opened: [] };
 function beforePrint() {
   if (PRINTING.opened.length) return;
   PRINTING.opened = [...document.querySelectorAll("details:not([open], .no-print)")];
   for (const one of PRINTING.opened) one.open = true;
+  fitWidth();
   CHOSEN.timeline?.paint();
 }
 function afterPrint() {
   for (const one of PRINTING.opened) one.open = false;
   PRINTING.opened = [];
-  CHOSEN.timeline?.resize();
+  fitWidth();
 }
 
 function start() {
@@ -91,7 +98,7 @@ function start() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => CHOSEN.timeline?.redraw());
   window.addEventListener("beforeprint", beforePrint);
   window.addEventListener("afterprint", afterPrint);
-  window.addEventListener("resize", () => CHOSEN.timeline?.resize());
+  window.addEventListener("resize", fitWidth);
   window.addEventListener("hashchange", () => { if (worst >= 0) followLink(); });
   if (worst >= 0) followLink();
   document.documentElement.dataset.ready = "true";

@@ -128,7 +128,8 @@ function drawProvenance() {
       pair("added, not simulated", `${grouped(skipped)} array steps that repeat others exactly`)),
     el("details", {}, el("summary", {}, `Hashes of the inputs as read (${Object.keys(inputs).length})`), table({}, null, ["input", "SHA-256, first 16 digits"], Object.entries(inputs).map(([name, hash]) => [name, el("td", {}, el("code", {}, hash))]))),
     el("h3", {}, "What totals leave out"),
-    el("p", {}, `${RUN.total.operators_run} of ${RUN.operators.length} operators ran, one after another, each from a cold start with its tensors at home. What one could leave on chip for the next, or overlap with it, is not counted; operators that did not run are in no total. Energy, sparsity and instruction fetch are not modelled.`),
+    el("p", {}, several ? `${RUN.total.operators_run} of ${RUN.operators.length} operators ran, one after another, each from a cold start with its tensors at home. What one could leave on chip for the next, or overlap with it, is not counted; operators that did not run are in no total.` : "The operator runs from a cold start with its tensors at home; what a workload around it would leave on chip or overlap is not counted.",
+      " Energy, sparsity and instruction fetch are not modelled."),
     el("details", { class: "no-print" }, el("summary", {}, "The same numbers as JSON"), el("p", { class: "note" }, "What ", el("code", {}, "accelsim run --json"), " prints; this page draws every number from it."), el("pre", { id: "json", class: "tall", tabindex: 0 })));
   const shown = document.getElementById("json");
   shown.parentElement.addEventListener("toggle", () => { shown.textContent = JSON.stringify(RUN, null, 1); }, { once: true });
@@ -138,7 +139,7 @@ function drawGlossary() {
   const word = (code, ...said) => [el("dt", { id: `word-${code}` }, ...said.slice(0, -1)), el("dd", {}, said.at(-1))];
   section("glossary", "Glossary",
     el("h3", {}, "What a lane does, and the causes of stalls"),
-    el("dl", { class: "words" }, WORDS.colours.map((one) => word(one.code, swatch(one.code), one.name, one.sentence)), WORDS.phases.map((one) => word(one.code, `${one.code} (phase)`, one.sentence))),
+    el("dl", { class: "pairs" }, WORDS.colours.map((one) => word(one.code, swatch(one.code), one.name, one.sentence)), WORDS.phases.map((one) => word(one.code, `${one.code} (phase)`, one.sentence))),
     el("h3", {}, "Metrics"),
-    el("dl", { class: "words" }, WORDS.metrics.map((one) => word(`metric-${one.name}`, one.name, one.unit ? kind(one.unit) : "", `${one.definition}${one.identity ? ` (${one.identity})` : ""}`))));
+    el("dl", { class: "pairs" }, WORDS.metrics.map((one) => word(`metric-${one.name}`, one.name, one.unit ? kind(one.unit) : "", `${one.definition}${one.identity ? ` (${one.identity})` : ""}`))));
 }

@@ -18,7 +18,7 @@ class TimelineView {
     this.canvas = el("canvas", { class: "view", id: "lanes", tabindex: 0, role: "application", "aria-roledescription": "timeline", "aria-describedby": "timeline-keys readout" });
     this.strip = el("canvas", { class: "overview", "aria-hidden": "true" });
     this.tip = el("div", { class: "tip", hidden: true });
-    this.readout = el("p", { class: "readout", id: "readout", role: "status" });
+    this.readout = el("p", { class: "readout", id: "readout", role: "status" }, "Point at an interval, or click into the timeline, to read it.");
     this.sums = el("div", { id: "window-sums" });
     this.query = el("input", { type: "search", id: "find", placeholder: "Find cause, tensor, lane\u2026", "aria-label": "Find intervals by cause, tensor or lane",
       oninput: () => this.look(), onkeydown: (event) => { if (event.key === "Enter") this.jump(!event.shiftKey); } });
@@ -159,7 +159,7 @@ class TimelineView {
     this.lane = lane.number;
     this.place = { tick: lane.starts[i], lane: lane.number };
     this.focus = { from: lane.starts[i], to: lane.ends[i], index: i };
-    this.readout.textContent = this.sentence(lane, i);
+    this.readout.textContent = this.sentence(lane, i).replace("\n", ", ");
     this.canvas.parentElement.scrollTop = Math.max(0, AXIS + lane.number * (ROW + GAP) - this.canvas.parentElement.clientHeight / 2);
     const span = this.view.to - this.view.from;
     const wide = Math.max(NARROWEST, 4 * (this.focus.to - this.focus.from));
@@ -304,7 +304,7 @@ class TimelineView {
     this.lane = lane.number;
     if (i >= 0) {
       Object.assign(this, { focus: { from: lane.starts[i], to: lane.ends[i], index: i }, place: { tick: lane.starts[i], lane: lane.number } });
-      this.readout.textContent = this.sentence(lane, i);
+      this.readout.textContent = this.sentence(lane, i).replace("\n", ", ");
     }
     this.redraw();
     this.told();

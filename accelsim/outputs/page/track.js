@@ -64,7 +64,7 @@ class Lane {
     if (this.first > 0) this.binSums(this.first, out);
     else out.fill(0);
     const next = below(this.starts, tick);
-    const block = Math.floor(next / STRIDE);
+    const block = Math.floor(Math.max(0, next - 1) / STRIDE); // the last of them may be cut by the tick
     for (let state = 0; state < STATES; state += 1) out[state] += this.sums[block * STATES + state];
     for (let i = block * STRIDE; i < next; i += 1) out[this.states[i]] += Math.min(this.ends[i], tick) - this.starts[i];
     return out;
@@ -166,7 +166,8 @@ class Track {
     return runs.sort((a, b) => b.stalled - a.stalled || a.from - b.from || a.lane.number - b.lane.number).slice(0, most);
   }
 
-  // Which intervals a query finds: a table over states and labels for each lane; every word of the query must occur.
+  // Which intervals a query finds: a table over states and labels for each lane. Every word of the query must occur, whole
+  // if it is a letter or two (a tensor's name), else as a part.
   finder(query) {
     const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
     const columns = this.labels.length + 1;
@@ -176,7 +177,8 @@ class Track {
         const colour = WORDS.colours[colourOf(state)];
         for (let label = -1; label < this.labels.length; label += 1) {
           const text = `${lane.name} ${lane.kind} ${colour.name} ${colour.code} ${phaseOf(state)} ${this.labels[label] ?? ""}`.toLowerCase();
-          found[state * columns + label + 1] = wanted.every((word) => text.includes(word)) ? 1 : 0;
+          const whole = text.split(/[\s._[\]]+/);
+          found[state * columns + label + 1] = wanted.every((word) => (word.length < 3 ? whole.includes(word) : text.includes(word))) ? 1 : 0;
         }
       }
       return (i) => found[lane.states[i] * columns + lane.labels[i] + 1] === 1;
