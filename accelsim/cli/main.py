@@ -119,8 +119,8 @@ def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: D
                                                       )] = None,
         operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
                                                         "the one with the most cycles.")] = None,
-        page: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Write all of it as one HTML page (.html) that "
-                                                  "opens from disk.")] = None,
+        page: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Write all of it as one HTML page that "
+                                                  "opens from disk (.html).")] = None,
         save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep the run for `accelsim report`.")] = None,
         most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED,
         fast_forward: Forwarded = True) -> int:
@@ -160,8 +160,8 @@ def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A fol
            stall_bars: StallBars = None,
            window: Annotated[str | None, typer.Option("--window", metavar="A:B", help="Cycles to draw; default all.")] = None,
            operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw.")] = None,
-           page: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one HTML page (.html) that "
-                                                     "opens from disk.")] = None) -> int:
+           page: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one HTML page that "
+                                                     "opens from disk (.html).")] = None) -> int:
     """Measure and draw a saved run again, without simulating."""
     from accelsim.cli import commands
     return commands.report(folder, as_json, commands.Files(csv, timeline, window, operator, None, stall_bars, page))

@@ -25,7 +25,8 @@ from accelsim.stalls import Phase, StallCause
 from accelsim.timeline import TICKS, Timeline
 
 _FOLDER = Path(__file__).with_name("page")
-SCRIPTS = ("base.js", "figures.js", "roofline.js", "tables.js", "track.js", "painting.js", "timeline.js", "main.js")
+SCRIPTS = ("base.js", "figures.js", "roofline.js", "stalls.js", "operators.js", "traffic.js", "crosscheck.js", "about.js",
+           "track.js", "painting.js", "frame.js", "hands.js", "timeline.js", "main.js")
 """In the order in which they stand in the page."""
 
 

@@ -21,7 +21,7 @@ const several = RUN.operators.length > 1;
 
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    if (value !== null && name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (name === "style") Object.assign(node.style, value);
     else if (value !== null && value !== false) node.setAttribute(name, value === true ? "" : value);
   }
@@ -50,27 +50,61 @@ function scaled(value, step, units) {
   return `${place === 0 && Number.isInteger(value) ? value : threeDigits(value)} ${units[place]}`;
 }
 const humanBytes = (bytes) => scaled(bytes, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]);
-const humanTime = (seconds) => (seconds === 0 ? "0 s" : scaled(seconds * 1e12, 1000, ["ps", "ns", "\u00b5s", "ms", "s"]));
-const short = (value) => (value === 0 ? "0" : value >= 100 ? grouped(Math.round(value)) : value < 1e-2 ? value.toExponential(1) : String(Number(value.toPrecision(3))));
+const humanTime = (seconds) =>
+  seconds === 0 ? "0 s" : scaled(seconds * 1e12, 1000, ["ps", "ns", "\u00b5s", "ms", "s"]);
+const short = (value) =>
+  value === 0
+    ? "0"
+    : value >= 100
+      ? grouped(Math.round(value))
+      : value < 1e-2
+        ? value.toExponential(1)
+        : String(Number(value.toPrecision(3)));
 
 // A cell whose text is for readers and whose data-value is the number itself.
 function cell(value, text = grouped(value), title = null) {
-  return el("td", { class: value === 0 ? "number none" : "number", "data-value": value, title }, value === 0 ? "\u2013" : text);
+  return el(
+    "td",
+    { class: value === 0 ? "number none" : "number", "data-value": value, title },
+    value === 0 ? "\u2013" : text,
+  );
 }
 const bytesCell = (bytes) => cell(bytes, humanBytes(bytes), `${grouped(bytes)} B`);
-const meter = (share, colour = null) => el("span", { class: "meter", style: { width: `${Math.max(0, Math.min(1, share)) * 100}%`, ...(colour ? { background: colour } : {}) } });
-const swatch = (code) => el("span", { class: "swatch", style: { background: code === "idle" ? "var(--plate)" : wordOf(code).colour } });
+const meter = (share, colour = null) =>
+  el("span", {
+    class: "meter",
+    style: { width: `${Math.max(0, Math.min(1, share)) * 100}%`, ...(colour ? { background: colour } : {}) },
+  });
+const swatch = (code) =>
+  el("span", { class: "swatch", style: { background: code === "idle" ? "var(--plate)" : wordOf(code).colour } });
 
 // A table: headers are texts, or [text, "number"]; rows are lists of cells or texts, the first of them the row's header.
 function table(attributes, caption, headers, rows, foot = []) {
-  const heads = headers.map((head) => (Array.isArray(head) ? el("th", { scope: "col", class: head[1] }, head[0]) : el("th", { scope: "col" }, head)));
+  const heads = headers.map((head) =>
+    Array.isArray(head) ? el("th", { scope: "col", class: head[1] }, head[0]) : el("th", { scope: "col" }, head),
+  );
   const line = (row) => {
     if (row instanceof Node) return row;
     const [first, ...rest] = row;
-    return el("tr", {}, first instanceof Node ? first : el("th", { scope: "row" }, first), ...rest.map((one) => (one instanceof Node ? one : el("td", {}, one))));
+    return el(
+      "tr",
+      {},
+      first instanceof Node ? first : el("th", { scope: "row" }, first),
+      ...rest.map((one) => (one instanceof Node ? one : el("td", {}, one))),
+    );
   };
-  return el("div", { class: "scroll" }, el("table", attributes, caption ? el("caption", {}, caption) : null,
-    el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows.map(line)), foot.length ? el("tfoot", {}, ...foot.map(line)) : null));
+  return el(
+    "div",
+    { class: "scroll" },
+    el(
+      "table",
+      attributes,
+      caption ? el("caption", {}, caption) : null,
+      el("thead", {}, el("tr", {}, ...heads)),
+      el("tbody", {}, ...rows.map(line)),
+      foot.length ? el("tfoot", {}, ...foot.map(line)) : null,
+    ),
+  );
 }
 
 function section(id, title, ...children) {

@@ -6,7 +6,8 @@ const THEMES = ["system", "light", "dark"];
 function worstOperator() {
   let worst = -1;
   RUN.operators.forEach((one, index) => {
-    if (done(one) && (worst < 0 || one.cycles * one.repeat > RUN.operators[worst].cycles * RUN.operators[worst].repeat)) worst = index;
+    if (done(one) && (worst < 0 || one.cycles * one.repeat > RUN.operators[worst].cycles * RUN.operators[worst].repeat))
+      worst = index;
   });
   return worst;
 }
@@ -42,7 +43,8 @@ function followLink() {
   const lane = timeline.track.lanes.findIndex((one) => one.name === words.get("lane"));
   if (lane >= 0) Object.assign(timeline, { lane, focus: null });
   const window = /^(\d+)-(\d+)$/.exec(words.get("t") ?? "");
-  if (window && Number(window[1]) < Number(window[2])) timeline.show(Number(window[1]) * WORDS.ticks, Number(window[2]) * WORDS.ticks, true);
+  if (window && Number(window[1]) < Number(window[2]))
+    timeline.show(Number(window[1]) * WORDS.ticks, Number(window[2]) * WORDS.ticks, true);
   timeline.redraw();
   document.getElementById("timeline").scrollIntoView();
 }
@@ -63,29 +65,40 @@ function fitWidth() {
 }
 
 // On paper everything is open, and what is drawn has the colours of paper.
-const PRINTING = { opened: [] };
+const PRINTING = { opened: null, theme: undefined };
 function beforePrint() {
-  if (PRINTING.opened.length) return;
+  if (PRINTING.opened) return;
   PRINTING.opened = [...document.querySelectorAll("details:not([open], .no-print)")];
   for (const one of PRINTING.opened) one.open = true;
+  PRINTING.theme = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = "light";
   fitWidth();
   CHOSEN.timeline?.paint();
 }
 function afterPrint() {
+  if (!PRINTING.opened) return;
   for (const one of PRINTING.opened) one.open = false;
-  PRINTING.opened = [];
+  PRINTING.opened = null;
+  if (PRINTING.theme) document.documentElement.dataset.theme = PRINTING.theme;
+  else delete document.documentElement.dataset.theme;
   fitWidth();
 }
 
 function start() {
   drawHeadline();
   const pick = document.getElementById("pick");
-  RUN.operators.forEach((one, index) => pick.append(el("option", { value: index, disabled: !done(one) }, done(one) ? one.name : `${one.name} (did not run)`)));
+  RUN.operators.forEach((one, index) =>
+    pick.append(
+      el("option", { value: index, disabled: !done(one) }, done(one) ? one.name : `${one.name} (did not run)`),
+    ),
+  );
   pick.closest("label").hidden = !several;
   pick.addEventListener("change", () => choose(Number(pick.value)));
   const worst = worstOperator();
   if (worst >= 0) choose(worst, true);
-  else for (const id of ["ladder", "roofline", "stalls", "traffic", "crosscheck", "timeline"]) document.getElementById(id).hidden = true;
+  else
+    for (const id of ["ladder", "roofline", "stalls", "traffic", "crosscheck", "timeline"])
+      document.getElementById(id).hidden = true;
   if (worst < 0) drawOperators(-1, choose);
   drawProvenance();
   drawGlossary();
@@ -99,7 +112,9 @@ function start() {
   window.addEventListener("beforeprint", beforePrint);
   window.addEventListener("afterprint", afterPrint);
   window.addEventListener("resize", fitWidth);
-  window.addEventListener("hashchange", () => { if (worst >= 0) followLink(); });
+  window.addEventListener("hashchange", () => {
+    if (worst >= 0) followLink();
+  });
   if (worst >= 0) followLink();
   document.documentElement.dataset.ready = "true";
 }

@@ -13,7 +13,12 @@ function inkOf(colour) {
 
 function themeColours() {
   const style = getComputedStyle(document.documentElement);
-  return Object.fromEntries(["paper", "ink", "faint", "rule", "plate", "accent"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+  return Object.fromEntries(
+    ["paper", "ink", "faint", "rule", "plate", "accent"].map((name) => [
+      name,
+      style.getPropertyValue(`--${name}`).trim(),
+    ]),
+  );
 }
 
 // Round numbers of cycles to write at an axis.
@@ -142,7 +147,9 @@ class Painter {
   marks(track, view, { lane, focus, chosen }, colours) {
     const { context } = this;
     if (chosen) {
-      const [left, right] = [this.x(view, chosen.from), this.x(view, chosen.to)].map((x) => Math.max(this.left, Math.min(this.left + this.plot, x)));
+      const [left, right] = [this.x(view, chosen.from), this.x(view, chosen.to)].map((x) =>
+        Math.max(this.left, Math.min(this.left + this.plot, x)),
+      );
       context.strokeStyle = colours.accent;
       context.globalAlpha = 0.18;
       context.fillStyle = colours.accent;

@@ -124,7 +124,12 @@ class Track {
     let at = 0;
     this.lanes.forEach((lane, number) => {
       const count = counts[number];
-      const [starts, ends, states, labels] = [new Float64Array(count), new Float64Array(count), new Uint8Array(count), new Int32Array(count)];
+      const [starts, ends, states, labels] = [
+        new Float64Array(count),
+        new Float64Array(count),
+        new Uint8Array(count),
+        new Int32Array(count),
+      ];
       let tick = first * WORDS.ticks;
       for (let i = 0; i < count; i += 1, at += 1) {
         const word = 4 * codes[at];
@@ -162,8 +167,11 @@ class Track {
   // The longest stretches in which an array did not run a step, whatever it waited for; of bins, those with most stalls.
   longestStalls(most) {
     const runs = [];
-    for (const lane of this.lanes.filter((one) => one.kind === "array")) runs.push(...(lane.exact ? stretches(lane) : stalledBins(lane)));
-    return runs.sort((a, b) => b.stalled - a.stalled || a.from - b.from || a.lane.number - b.lane.number).slice(0, most);
+    for (const lane of this.lanes.filter((one) => one.kind === "array"))
+      runs.push(...(lane.exact ? stretches(lane) : stalledBins(lane)));
+    return runs
+      .sort((a, b) => b.stalled - a.stalled || a.from - b.from || a.lane.number - b.lane.number)
+      .slice(0, most);
   }
 
   // Which intervals a query finds: a table over states and labels for each lane. Every word of the query must occur, whole
@@ -176,9 +184,14 @@ class Track {
       for (let state = 0; state < STATES; state += 1) {
         const colour = WORDS.colours[colourOf(state)];
         for (let label = -1; label < this.labels.length; label += 1) {
-          const text = `${lane.name} ${lane.kind} ${colour.name} ${colour.code} ${phaseOf(state)} ${this.labels[label] ?? ""}`.toLowerCase();
+          const text =
+            `${lane.name} ${lane.kind} ${colour.name} ${colour.code} ${phaseOf(state)} ${this.labels[label] ?? ""}`.toLowerCase();
           const whole = text.split(/[\s._[\]]+/);
-          found[state * columns + label + 1] = wanted.every((word) => (word.length < 3 ? whole.includes(word) : text.includes(word))) ? 1 : 0;
+          found[state * columns + label + 1] = wanted.every((word) =>
+            word.length < 3 ? whole.includes(word) : text.includes(word),
+          )
+            ? 1
+            : 0;
         }
       }
       return (i) => found[lane.states[i] * columns + lane.labels[i] + 1] === 1;
@@ -193,11 +206,15 @@ class Track {
     return found;
   }
 
-  // The next (or the one before) that the finder accepts, in order of time, then of lanes; from the other end where there is none.
+  // The next (or the one before) that the finder accepts, in order of time, then of lanes; where there is none, from the
+  // other end.
   next(finder, place, forward) {
     const first = { tick: -1, lane: -1 };
     const last = { tick: Infinity, lane: -1 };
-    return this.search(finder, place ?? (forward ? first : last), forward) ?? this.search(finder, forward ? first : last, forward);
+    return (
+      this.search(finder, place ?? (forward ? first : last), forward) ??
+      this.search(finder, forward ? first : last, forward)
+    );
   }
 
   search(finder, place, forward) {
@@ -211,7 +228,9 @@ class Track {
       i = Math.max(forward ? 0 : -1, Math.min(lane.starts.length - Number(!forward), i));
       while (i >= 0 && i < lane.starts.length && !((forward ? later(i) : earlier(i)) && finder[number](i))) i += step;
       if (i < 0 || i >= lane.starts.length) return;
-      const better = !best || (forward ? lane.starts[i] < best.lane.starts[best.index] : lane.starts[i] >= best.lane.starts[best.index]);
+      const better =
+        !best ||
+        (forward ? lane.starts[i] < best.lane.starts[best.index] : lane.starts[i] >= best.lane.starts[best.index]);
       if (better) best = { lane, index: i };
     });
     return best;
