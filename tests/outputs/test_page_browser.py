@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from accelsim import Options, run
+from accelsim.outputs import page_tracks
 from accelsim.outputs.raster_lanes import compose_rows, group_arrays
 from accelsim.outputs.report_page import report_page
 from accelsim.outputs.results import run_json
@@ -153,10 +154,10 @@ def test_the_headline_is_that_of_the_json(show: Opener, page: str, numbers: Any)
     figures = {"cycles": "cycles", "time": "time_s", "utilization": "utilization", "estimated cycles": "estimated_cycles",
                "operators": "operators_run"}
     for figure, key in figures.items():
-        assert seen.value(f'[data-figure="{figure}"]') == total[key]
-    assert seen.page.inner_text('[data-figure="cycles"]').startswith(f"{total['cycles']:,}\n")
+        assert seen.value(f'#headline [data-figure="{figure}"]') == total[key]
+    assert seen.page.inner_text('#headline [data-figure="cycles"]').startswith(f"{total['cycles']:,}\n")
     assert seen.page.inner_text("h1") == "resnet50 on tpu-v1"
-    assert len(seen.texts(".advice li")) == 3
+    assert len(seen.texts("#headline .advice li")) == 3
 
 
 def test_each_operators_row_is_that_of_the_json(show: Opener, page: str, numbers: Any) -> None:
@@ -174,6 +175,9 @@ def test_the_parts_of_an_operator_are_those_of_the_json(show: Opener, page: str,
     for index in (0, 12):
         seen.page.select_option("#pick", str(index))
         one = numbers["operators"][index]
+        for figure, key in (("cycles", "cycles"), ("time", "time_s"), ("utilization", "utilization"), ("array busy", "busy")):
+            assert seen.value(f'#chosen [data-figure="{figure}"]') == one[key]
+        assert seen.texts("#chosen .advice span:first-of-type") == [advice["text"] for advice in one["advice"]]
         total = [value for rung in numbers["total"]["ladder"] for value in (rung["factor"], rung["delivered"])]
         own = [value for rung in one["ladder"] for value in (rung["factor"], rung["delivered"])]
         told = np.array(seen.values("#ladder-table tbody td[data-value]")).reshape(-1, 4)[1:]
@@ -252,7 +256,7 @@ def test_an_operator_that_is_chosen_is_shown_everywhere(way: str, show: Opener, 
         seen.page.keyboard.press("ArrowDown")
         seen.page.keyboard.press("Enter")
     name = numbers["operators"][1]["name"]
-    assert seen.texts("h2 .whose") == [f" \N{EN DASH} {name}"] * 6
+    assert seen.texts("h2 .whose") == [f" \N{EN DASH} {name}"] * 7
     assert seen.texts("#operators tr.chosen th") == [name]
     assert seen.page.input_value("#pick") == "1"
     assert seen.view() == (0, numbers["operators"][1]["cycles"])
@@ -438,6 +442,18 @@ def test_what_is_not_on_the_page_is_said(show: Opener) -> None:
     assert sum(found.values()) == only(many).cycles == seen.value("#window-sums tfoot td")
     one, = many.report.done
     assert found["contention"] == one.stalls[StallCause.CONTENTION]
+
+
+def test_lanes_that_share_a_row_add_up(show: Opener, cores: Finished, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_tracks, "MOST_ROWS", 3)
+    seen = open_cores(show, cores)
+    told = seen.page.inner_text("#timeline .note >> nth=0")
+    assert "4 arrays in 2 rows" in told
+    assert "the 1 busiest of 6 ports and links" in told
+    one, = cores.report.done
+    found = dict(zip(seen.texts("#window-sums tbody th"), seen.values("#window-sums tbody td:nth-child(2)"), strict=True))
+    assert found["contention"] == one.stalls[StallCause.CONTENTION]
+    assert sum(found.values()) == 4 * one.cycles == seen.value("#window-sums tfoot td")
 
 
 def long(base: Timeline, intervals: int) -> Timeline:

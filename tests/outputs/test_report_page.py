@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 from accelsim import Options, run
 from accelsim.outputs import page_tracks
+from accelsim.outputs import report_page as report_page_module
 from accelsim.outputs.page_tracks import tracks, varints
 from accelsim.outputs.report_page import command, embedded, report_page
 from accelsim.outputs.results import run_json
@@ -244,6 +246,15 @@ def test_a_network_of_many_operators_stays_small() -> None:
     text = report_page(network.report, network.timelines)
     assert len(text) < 1_000_000
     assert all(track["intervals"] is not None for track in Parts(text).data("timelines-data"))
+
+
+def test_every_part_of_the_script_is_used_and_short() -> None:
+    folder = Path(report_page_module.__file__).with_name("page")
+    assert sorted(report_page_module.SCRIPTS) == sorted(path.name for path in folder.glob("*.js"))
+    for path in folder.iterdir():
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert len(lines) <= 300, path.name
+        assert max(map(len, lines)) <= 180, path.name
 
 
 def test_the_command_says_what_was_asked() -> None:

@@ -130,6 +130,50 @@ function drawHeadline() {
   );
 }
 
+// Of a workload's operators the one that is shown, in short.
+function drawChosen(operator) {
+  if (!several) {
+    document.getElementById("chosen").hidden = true;
+    return;
+  }
+  const { ratio, estimated_cycles: estimated } = operator.crosscheck;
+  const times = operator.repeat === 1 ? "once" : `${operator.repeat} times`;
+  section(
+    "chosen",
+    ["Operator", whose(operator)],
+    el(
+      "p",
+      { class: "note" },
+      `${operator.operator}, ${times} in the workload. What to change: `,
+      kind("measured"),
+      " cycles at stake.",
+    ),
+    el(
+      "dl",
+      { class: "figures" },
+      figure("cycles", operator.cycles, grouped(operator.cycles), "measured", "of one run"),
+      figure("time", operator.time_s, humanTime(operator.time_s), "measured"),
+      figure(
+        "utilization",
+        operator.utilization,
+        percent(operator.utilization),
+        "measured",
+        `${grouped(operator.macs)} MACs`,
+      ),
+      figure("array busy", operator.busy, percent(operator.busy), "measured", "share of the cycles"),
+      figure(
+        "estimated cycles",
+        estimated,
+        grouped(estimated),
+        "estimated",
+        `measured is ${ratio.toFixed(3)} \u00d7 that`,
+      ),
+      figure("bound by", operator.bound_by, operator.bound_by, "measured", null, true),
+    ),
+    adviceList(operator.advice),
+  );
+}
+
 // -- ladder ----------------------------------------------------------------------------------------------------------
 
 const lossOf = (code) => WORDS.losses.find((one) => one.code === code);

@@ -23,6 +23,7 @@ function timelineFrame(view) {
       id: "lanes",
       tabindex: 0,
       role: "application",
+      "aria-label": "Timeline",
       "aria-roledescription": "timeline",
       "aria-describedby": "timeline-keys readout",
     }),

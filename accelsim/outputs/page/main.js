@@ -22,6 +22,7 @@ function choose(index, quiet = false) {
   if (index === CHOSEN.operator || !done(RUN.operators[index])) return;
   CHOSEN.operator = index;
   const operator = RUN.operators[index];
+  drawChosen(operator);
   drawLadder(operator);
   drawRoofline(operator);
   drawStalls(operator);
@@ -97,7 +98,7 @@ function start() {
   const worst = worstOperator();
   if (worst >= 0) choose(worst, true);
   else
-    for (const id of ["ladder", "roofline", "stalls", "traffic", "crosscheck", "timeline"])
+    for (const id of ["chosen", "ladder", "roofline", "stalls", "traffic", "crosscheck", "timeline"])
       document.getElementById(id).hidden = true;
   if (worst < 0) drawOperators(-1, choose);
   drawProvenance();

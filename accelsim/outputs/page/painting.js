@@ -86,7 +86,6 @@ class Painter {
 
   axis(view, colours) {
     const { context } = this;
-    context.textAlign = "center";
     const [from, to] = [view.from / WORDS.ticks, view.to / WORDS.ticks];
     for (const cycles of axisTicks(from, to, this.plot / 110)) {
       const x = Math.round(this.x(view, cycles * WORDS.ticks)) + 0.5;
@@ -96,6 +95,7 @@ class Painter {
       context.lineTo(x, this.height);
       context.stroke();
       context.fillStyle = colours.faint;
+      context.textAlign = x < this.left + 24 ? "left" : "center";
       if (x < this.width - 24) context.fillText(grouped(cycles), x, 14);
     }
     context.textAlign = "right";
