@@ -78,7 +78,7 @@ def run(chip: str, workload: str, options: Options | None = None, progress: Prog
     """
     options = options or Options()
     asked = ask(chip, workload, options)
-    judged = [_judge(item, options.most_steps) for item in asked.cases]
+    judged = [judge(item, options.most_steps) for item in asked.cases]
     tasks: dict[str, Task] = {}
     for one in judged:
         if not isinstance(one, Failed):
@@ -101,7 +101,7 @@ def run(chip: str, workload: str, options: Options | None = None, progress: Prog
     return Finished(asked, _report(asked, reports, options), tuple(timelines))
 
 
-def _judge(item: Case | Unmapped, most_steps: int) -> Failed | tuple[Case, Estimate]:
+def judge(item: Case | Unmapped, most_steps: int) -> Failed | tuple[Case, Estimate]:
     """What an operator is expected to take, or why it will not run."""
     if isinstance(item, Unmapped):
         return failed(item)

@@ -153,6 +153,21 @@ def check(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow:
 
 
 @app.command()
+def whatif(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: Dataflow = "auto", override: Overrides = None,
+           as_json: AsJson = False,
+           moves: Annotated[int, typer.Option("--moves", min=0, max=20, metavar="N", help="How often to double what binds and "
+                                              "look again.")] = 2,
+           csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table: a row a resource.")] = None,
+           most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED, fast_forward: Forwarded = True,
+           ) -> int:
+    """Run again with each resource doubled, halved and without limit: what binds, and what would bind next."""
+    from accelsim.cli import commands
+    from accelsim.cli import whatif as variations
+    return variations.whatif(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs, driver,
+                                             fast_forward), moves, as_json, csv)
+
+
+@app.command()
 def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A folder written by `accelsim run --save`.")],
            as_json: AsJson = False,
            csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table.")] = None,
@@ -165,6 +180,26 @@ def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A fol
     """Measure and draw a saved run again, without simulating."""
     from accelsim.cli import commands
     return commands.report(folder, as_json, commands.Files(csv, timeline, window, operator, None, stall_bars, page))
+
+
+@app.command()
+def diff(before: Annotated[str, typer.Argument(metavar="A", help="A folder of `accelsim run --save`, or a file of `accelsim run "
+                                               "--json`.")],
+         after: Annotated[str, typer.Argument(metavar="B", help="The same of the run to compare with it.")],
+         as_json: AsJson = False,
+         markdown: Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write all of it as Markdown.")] = None,
+         html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as a web page.")] = None,
+         operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Show this operator alone.")] = None,
+         top: Annotated[int | None, typer.Option("--top", min=1, metavar="N", help="Show so many operators, those that differ "
+                                                 "most; default 10, and 3 of them in full.")] = None,
+         fail_above: Annotated[str | None, typer.Option("--fail-above", metavar="MORE", help="Exit 1 if B takes more cycles than "
+                                                        "A by more than this ('2%', '1000 cycles'), or an operator was not "
+                                                        "compared.")] = None,
+         per_operator: Annotated[bool, typer.Option("--per-operator", help="With --fail-above: also if any operator does."
+                                                    )] = False) -> int:
+    """Compare two runs: what was asked differently, and where the difference in cycles comes from."""
+    from accelsim.cli import diff as diffs
+    return diffs.compare(before, after, diffs.Asked(as_json, markdown, html, operator, top), fail_above, per_operator)
 
 
 @app.command("list")

@@ -23,5 +23,7 @@ FORMATS: tuple[Format, ...] = (
     Format("pdf", "--timeline FILE.pdf", "stall timeline as vectors, for a paper"),
     Format("stall bars", "--stall-bars FILE.png|.svg|.pdf", "each array's cycles by cause as one bar"),
     Format("html", "--report FILE.html", "all of a run as one interactive page that opens from disk"),
+    Format("html", "diff A B --html FILE", "two runs compared, as one page that needs nothing else"),
+    Format("markdown", "diff A B --markdown FILE", "two runs compared, for a pull request"),
     Format("run folder", "--save DIR", "all of a run, to be measured and drawn again by `accelsim report DIR`"),
 )
