@@ -334,6 +334,23 @@ def test_a_window_shows_its_sums(show: Opener, cores: Finished) -> None:
     assert seen.page.inner_text("#window-sums h3") == "In view"
 
 
+def test_sums_are_exact_wherever_a_window_ends(show: Opener) -> None:
+    """Also where as many intervals lie before the edge as sums are kept apart: each window ends inside another interval."""
+    many = finished("gemmini", "gemm:m=128,n=128,k=128,dtype=int8")
+    timeline = only(many)
+    array = timeline.rows[timeline.rows[:, 0] == next(i for i, lane in enumerate(timeline.lanes) if lane.kind is LaneKind.ARRAY)]
+    assert len(array) > 130
+    seen = show(report_page(many.report, many.timelines))
+    for i in (0, 1, 62, 63, 64, 65, 126, 127, 128, len(array) - 1):
+        _, start, end, _, _ = array[i].tolist()
+        middle = (start + end) // 2 // TICKS
+        assert start < middle * TICKS < end
+        seen.page.evaluate(f"location.hash = '#t=0-{middle}'")
+        seen.wait(f"document.getElementById('lanes').dataset.to === '{middle}'")
+        found = dict(zip(seen.texts("#window-sums tbody th"), seen.values("#window-sums tbody td:nth-child(2)"), strict=True))
+        assert found == by_colour(timeline, 0, middle)
+
+
 def test_a_link_opens_what_it_says_and_the_page_makes_the_same(show: Opener, page: str, numbers: Any) -> None:
     one = numbers["operators"][5]
     lane = next(name for name, lane in one["lanes"].items() if lane["kind"] == "port")
