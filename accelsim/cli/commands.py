@@ -57,9 +57,16 @@ class Files(NamedTuple):
     bars: Path | None = None
     trace: Path | None = None
     trace_rows: int = MOST_ROWS
+    page: Path | None = None
+
+    @property
+    def profiles(self) -> bool:
+        """Whether something is drawn along time."""
+        return self.timeline is not None or self.page is not None
 
 
 PICTURES = (".png", ".svg", ".pdf")
+PAGES = (".html", ".htm")
 
 
 def run(asking: Asking, as_json: bool, files: Files) -> int:
@@ -68,12 +75,12 @@ def run(asking: Asking, as_json: bool, files: Files) -> int:
     check_files(files)
     if files.operator is not None:
         asked_for(files, [one.name for one in read_workload(asking.workload, asking.overrides).operators], window)
-    looked_at = files.timeline is not None or files.bars is not None or files.save is not None
+    looked_at = files.profiles or files.bars is not None or files.save is not None
     rows = max(RecordOptions.most_rows * looked_at, files.trace_rows * (files.trace is not None))
-    record = RecordOptions(window, rows, bins=2048 if files.timeline is not None else 256)
+    record = RecordOptions(window, rows, bins=2048 if files.profiles else 256)
     with compiling(), Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(record), progress.tell)
-        if files.timeline is not None or files.bars is not None:
+        if files.profiles or files.bars is not None:
             import accelsim.outputs.pictures  # noqa: F401  its kernel is compiled with the others, and said once
     if files.save is not None:
         save(finished, files.save)
@@ -83,7 +90,7 @@ def run(asking: Asking, as_json: bool, files: Files) -> int:
 def report(folder: Path, as_json: bool, files: Files) -> int:
     """Measure and draw again."""
     window = read_window(files.window)
-    check_files(files)
+    check_files(files, saved=True)
     return show(load(folder), as_json, files, window)
 
 
@@ -94,8 +101,17 @@ def show(finished: Finished, as_json: bool, files: Files, window: tuple[int, int
     if files.csv is not None:
         write_text(files.csv, table.to_csv(run_report))
     draw(finished, files, window)
+    if files.page is not None:
+        write_page(finished, files.page)
     tell_failures(run_report.failed)
     return exit_code(run_report)
+
+
+def write_page(finished: Finished, path: Path) -> None:
+    """The report as one HTML file."""
+    with compiling():
+        from accelsim.outputs.report_page import report_page
+    write_text(path, report_page(finished.report, finished.timelines))
 
 
 def exit_code(run_report: RunReport) -> int:
@@ -213,16 +229,19 @@ def read_window(word: str | None) -> tuple[int, int] | None:
     return int(ends[0]), int(ends[1])
 
 
-def check_files(files: Files) -> None:
-    """Refuse what cannot be written before any work is done."""
+def check_files(files: Files, *, saved: bool = False) -> None:
+    """Refuse what cannot be written before any work is done. ``saved``: a saved run is reported, whose page is --html."""
     faults = []
     for option, path in (("--timeline", files.timeline), ("--stall-bars", files.bars)):
         if path is not None and path.suffix.lower() not in PICTURES:
             faults.append(Fault(option, 0, 0, "", f"no picture format '{path.suffix}'", ", ".join(PICTURES)))
     if files.trace is not None:
         faults += traces.faults(files.trace)
+    page = "--html" if saved else "--report"
+    if files.page is not None and files.page.suffix.lower() not in PAGES:
+        faults.append(Fault(page, 0, 0, "", f"no page format '{files.page.suffix}'", ", ".join(PAGES)))
     for option, path in (("--timeline", files.timeline), ("--stall-bars", files.bars), ("--trace", files.trace),
-                         ("--csv", files.csv)):
+                         ("--csv", files.csv), (page, files.page)):
         if path is not None and not path.absolute().parent.is_dir():
             faults.append(Fault(option, 0, 0, "", f"no folder {path.parent}"))
         elif path is not None and path.is_dir():

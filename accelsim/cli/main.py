@@ -123,6 +123,8 @@ def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: D
                                                       )] = None,
         operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
                                                         "the one with the most cycles; of traces also all.")] = None,
+        page: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Write all of it as one HTML page that "
+                                                  "opens from disk (.html).")] = None,
         save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep the run for `accelsim report`.")] = None,
         most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED,
         fast_forward: Forwarded = True, trace: Trace = None, trace_rows: TraceRows = 200_000) -> int:
@@ -130,7 +132,7 @@ def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: D
     from accelsim.cli import commands
     return commands.run(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs,
                                          driver, fast_forward), as_json,
-                        commands.Files(csv, timeline, window, operator, save, stall_bars, trace, trace_rows))
+                        commands.Files(csv, timeline, window, operator, save, stall_bars, trace, trace_rows, page))
 
 
 @app.command()
@@ -196,10 +198,13 @@ def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A fol
            window: Annotated[str | None, typer.Option("--window", metavar="A:B", help="Cycles to draw; default all.")] = None,
            operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
                                                         "the one with the most cycles; of traces also all.")] = None,
+           page: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one HTML page that "
+                                                     "opens from disk (.html).")] = None,
            trace: Trace = None, trace_rows: TraceRows = 200_000) -> int:
     """Measure and draw a saved run again, without simulating."""
     from accelsim.cli import commands
-    return commands.report(folder, as_json, commands.Files(csv, timeline, window, operator, None, stall_bars, trace, trace_rows))
+    return commands.report(folder, as_json, commands.Files(csv, timeline, window, operator, None, stall_bars, trace, trace_rows,
+                                                           page))
 
 
 @app.command()
