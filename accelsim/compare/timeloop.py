@@ -62,7 +62,8 @@ def chip(told: Told, lockstep: bool, limited: bool) -> Written:
         rates = [attributes.get(f"{what}_bandwidth") for what in ("read", "write", "shared")] if limited else [None] * 3
         stores.append(Store(one["name"], number == 0, (Spread((), x, y),), words, 2 if words is None else 1,
                             Rates(*(None if rate is None else Fraction(str(rate)) for rate in rates))))
-    text = chip_text(Architecture("timeloop", tuple(stores), "PE", (), 8), told["tensors"], told["output"], lockstep=lockstep)
+    whole = Architecture("timeloop", tuple(stores), "PE", (), 8)
+    text = chip_text(whole, {name: name for name in told["tensors"]}, told["output"], lockstep=lockstep)
     made: Written = read_yaml(text, "chip").value
     return made
 

@@ -74,12 +74,14 @@ def import_timeloop(files: Sequence[Path]) -> Imported:
                 one.leave("what a level keeps is the mapping's; there is none")
     bits = DEFAULT_WORD_BITS if architecture is None else architecture.word_bits
     chip = _chip(parts["architecture"], architecture, problem) if architecture is not None else None
+    order = {str(path): i for i, path in enumerate(files)}
     if notes.faults:
-        raise SpecError(notes.faults[:_MOST_FAULTS])
+        raise SpecError(sorted(notes.faults, key=lambda one: (order.get(one.file, 0), one.line, one.column))[:_MOST_FAULTS])
     if problem is not None and architecture is None:
         parts["problem"].leave(f"words of {bits} bits: their width is the architecture's, and this is its default")
     workload = None if problem is None else problem.text(word_type(bits)[1])
-    return Imported(chip, workload, None if mapping is None else mapping.to_yaml(), tuple(notes.left))
+    left = sorted(notes.left, key=lambda one: (order.get(one.file, 0), one.line, one.column))
+    return Imported(chip, workload, None if mapping is None else mapping.to_yaml(), tuple(left))
 
 
 def _parts(files: Sequence[Path], notes: Notes) -> dict[str, Part]:
@@ -104,7 +106,7 @@ def _parts(files: Sequence[Path], notes: Notes) -> dict[str, Part]:
                 known = (*_PARTS, "arch", *_LEFT)
                 part.refuse(f"unknown key {shown(key)}", ", ".join(_PARTS), nearest(key, known))
     if not found and not notes.faults:
-        raise SpecError([Fault(str(files[0]), 0, 0, "", "nothing of Timeloop's in it", ", ".join(_PARTS))])
+        raise SpecError([Fault(str(path), 0, 0, "", "nothing of Timeloop's in it", ", ".join(_PARTS)) for path in files])
     return found
 
 
@@ -139,7 +141,7 @@ def _chip(part: Part, architecture: Architecture, problem: Problem | None) -> st
     """The chip's text, and what is assumed in it."""
     try:
         _, dtype = word_type(architecture.word_bits)
-        text = chip_text(architecture) if problem is None else chip_text(architecture, tuple(problem.tensors), problem.output)
+        text = chip_text(architecture) if problem is None else chip_text(architecture, problem.served, problem.output)
     except ValueError as error:
         part.refuse(str(error))
         return ""
@@ -150,6 +152,8 @@ def _chip(part: Part, architecture: Architecture, problem: Problem | None) -> st
         part.leave("a clock of 1 GHz is assumed: Timeloop counts cycles, and so do all rates here")
     part.leave("Timeloop has no latency: 0 cycles, but those its networks are given")
     part.leave(f"unfinished sums are words like all others ({dtype}); give `accumulator` in the workload where they are wider")
+    for role in () if problem is None else (name for name in problem.served if name not in problem.tensors):
+        part.leave(f"tensors of the role {role} share links: a chip takes names so close to the roles' for a role misspelt")
     late = [store.name for store in architecture.stores if store.fill_cycles or store.drain_cycles]
     if late:
         part.leave(f"the network latencies of {', '.join(late)} are those of each transfer here; Timeloop adds them once")

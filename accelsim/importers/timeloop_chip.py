@@ -8,8 +8,9 @@ instance inside, that is what enters and leaves it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Final
 
 from accelsim.importers.timeloop_stores import Architecture, Store, fanout
@@ -18,6 +19,7 @@ from accelsim.units import Rate, format_bytes, format_frequency
 CLOCK_HZ: Final = Fraction(10**9)
 TYPES: Final = ((8, "int8"), (16, "int16"), (32, "int32"), (64, "int64"))
 WAYS: Final = ("fill", "drain")
+NOTHING_APART: Final = MappingProxyType({"": ""})
 
 
 def word_type(bits: int) -> tuple[int, str]:
@@ -36,9 +38,10 @@ def link_name(outer: str, inner: str, tensor: str, way: str) -> str:
     return f"{outer}-{inner}-{tensor}-{way}" if tensor else f"{outer}-{inner}-{way}"
 
 
-def chip_text(architecture: Architecture, tensors: Sequence[str] = (), output: str = "", *, lockstep: bool = True) -> str:
-    """A chip file. ``tensors``: those that have links of their own, ``output`` alone outward too; without any, a link carries
-    all that goes one way.
+def chip_text(architecture: Architecture, served: Mapping[str, str] = NOTHING_APART, output: str = "", *,
+              lockstep: bool = True) -> str:
+    """A chip file. ``served``: names of what has links of its own and words for it (tensors or roles), ``output`` alone outward
+    too; without any, a link carries all that goes one way.
 
     ``lockstep``: instances run as one from the first level that has several, as in Timeloop. Raises ValueError for rates
     that are not within 2^-20 and 2^40 B/cycle, capacities above 2^60 B, words above 64 bits and clocks beyond 1 kHz to 1 THz.
@@ -56,7 +59,7 @@ def chip_text(architecture: Architecture, tensors: Sequence[str] = (), output: s
     depth = f", depth: {late} cycles" if late else ""
     pes = _counts(fanout(architecture.unit_spreads))
     lines += [f"  - name: {_word(architecture.units)}", f"    array: {{model: spatial, pes: {pes}{depth}}}  # MACs keep nothing"]
-    links = list(_links(architecture, tensors, output))
+    links = list(_links(architecture, served, output))
     return "\n".join([*lines, *(["links:", *links] if links else [])]) + "\n"
 
 
@@ -113,7 +116,7 @@ def _port(store: Store, name: str, serves: str, words: Fraction | None, size: in
     return f"      - {{name: {name}, serves: [{serves}], bandwidth: {told}}}"
 
 
-def _links(architecture: Architecture, tensors: Sequence[str], output: str) -> Iterator[str]:
+def _links(architecture: Architecture, served: Mapping[str, str], output: str) -> Iterator[str]:
     """Links across fan-outs and latencies, levels passed over included: a tensor goes between the two that keep it."""
     stores = architecture.stores
     names = [*(store.name for store in stores), architecture.units]
@@ -123,12 +126,12 @@ def _links(architecture: Architecture, tensors: Sequence[str], output: str) -> I
             late = (store.fill_cycles, store.drain_cycles) if inner < len(stores) else (0, 0)
             for way, latency in zip(WAYS, late, strict=True):
                 if latency or any(fans[outer + 1:inner + 1]):
-                    yield from (_link(names[outer], names[inner], tensor, way, latency)
-                                for tensor in tensors or ("",) if way == "fill" or tensor == output)
+                    yield from (_link(names[outer], names[inner], name, word, way, latency)
+                                for name, word in served.items() if way == "fill" or name == output)
 
 
-def _link(outer: str, inner: str, tensor: str, way: str, latency: int) -> str:
-    only = f"tensors: [{_word(tensor)}], " if tensor else ""
+def _link(outer: str, inner: str, tensor: str, word: str, way: str, latency: int) -> str:
+    only = f"tensors: [{_word(word)}], " if word else ""
     late = f", latency: {latency} cycles" if latency else ""
     shares = "multicast: equal" if way == "fill" else "reduce: true"
     return (f"  - {{name: {link_name(outer, inner, tensor, way)}, from: {_word(outer)}, to: {_word(inner)}, {only}"

@@ -31,10 +31,6 @@ class Directed:
         cut = max(0, len(self.loops) - self.split)
         return self.loops[cut:] if axis == "x" else self.loops[:cut]
 
-    def axes(self) -> tuple[str, str]:
-        """Both axes, as loops over them stand: X first."""
-        return "x", "y"
-
 
 NO_LOOPS: Final = Directed(None)
 

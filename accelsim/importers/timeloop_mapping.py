@@ -11,10 +11,13 @@ from accelsim.errors import nearest
 from accelsim.importers.timeloop_loops import NO_LOOPS, Directed, read_loops
 from accelsim.importers.timeloop_part import Part, shown
 from accelsim.importers.timeloop_problem import Problem
-from accelsim.importers.timeloop_stores import Architecture, Spread
+from accelsim.importers.timeloop_stores import Architecture, fanout
 from accelsim.spec.mapping import Loop, MappingLevel
 from accelsim.spec.mapping import Mapping as OurMapping
 
+AXES: Final = ("x", "y")
+_WHOLE: Final = -1
+"""In place of the number of a fan-out: all of those inside a level."""
 _TYPES: Final = ("temporal", "spatial", "bypass", "datatype", "dataspace")
 _BINDINGS: Final = ("bypass", "datatype", "dataspace")
 _LOOP_KEYS: Final = ("target", "type", "factors", "permutation")
@@ -157,13 +160,18 @@ def _take_spatial(one: Part, keys: Mapping[str, Part], architecture: Architectur
             target.refuse_word("level", str(target.value), names)
         elif any(factor > 1 for _, factor, _ in read.loops):
             one.refuse(f"spatial loops inside {target.value}, but there is one instance of what is inside it")
-    elif len(found) > 1:
-        names = [spread.names[0] for spread in architecture.gaps[found[0][0]]]
-        target.refuse(f"{len(found)} fan-outs stand inside {target.value}", f"one of them: {', '.join(names)}")
-    elif found[0] in told.spatial:
+        return
+    gap = found[0][0]
+    spreads = architecture.gaps[gap]
+    if len(found) > 1 and any(sum(getattr(spread, axis) > 1 for spread in spreads) > 1 for axis in AXES):
+        target.refuse(f"{len(found)} fan-outs stand inside {target.value}, several along one axis",
+                      f"one of them: {', '.join(spread.names[0] for spread in spreads)}")
+        return
+    key = found[0] if len(found) == 1 else (gap, _WHOLE)
+    if key in told.spatial or (_WHOLE in key and any(at == gap for at, _ in told.spatial)) or (gap, _WHOLE) in told.spatial:
         one.refuse(f"a second spatial directive for {target.value}", "one")
     else:
-        told.spatial[found[0]] = read
+        told.spatial[key] = read
 
 
 def _level(target: Part, architecture: Architecture) -> int | None:
@@ -199,9 +207,8 @@ def _nest(architecture: Architecture, told: _Told) -> Iterator[_Placed]:
     for level in range(len(architecture.stores)):
         read = told.temporal.get(level, NO_LOOPS)
         yield from (_Placed(level, "", *loop, place=read.part) for loop in read.loops if read.part is not None)
-        inside = [told.spatial[level, i] for i in range(len(architecture.gaps[level])) if (level, i) in told.spatial]
-        axes = dict.fromkeys(axis for one in inside for axis in one.axes() if any(factor > 1 for _, factor, _ in one.along(axis)))
-        for axis in axes:
+        inside = [told.spatial[level, i] for i in range(_WHOLE, len(architecture.gaps[level])) if (level, i) in told.spatial]
+        for axis in AXES:
             for one in inside:
                 yield from (_Placed(level, axis, *loop, place=one.part) for loop in one.along(axis) if one.part is not None)
 
@@ -243,9 +250,9 @@ def _spread_loops(architecture: Architecture, problem: Problem, told: _Told) -> 
     for (gap, i), read in told.spatial.items():
         if read.part is None:
             continue
-        spread: Spread = architecture.gaps[gap][i]
-        for axis in ("x", "y"):
-            used, have = prod(factor for _, factor, _ in read.along(axis)), getattr(spread, axis)
+        spreads = architecture.gaps[gap] if i == _WHOLE else (architecture.gaps[gap][i],)
+        for axis in AXES:
+            used, have = prod(factor for _, factor, _ in read.along(axis)), fanout(spreads).get(axis, 1)
             if used > have:
                 read.part.refuse(f"{used} along {axis.upper()}, but there are {have} instances", f"up to {have}; split says how "
                                  "many dimensions of the permutation, counted from its start, go along X, the others along Y")
@@ -255,17 +262,9 @@ def _spread_loops(architecture: Architecture, problem: Problem, told: _Told) -> 
         if windows:
             read.part.leave(f"neighbours do not hand {', '.join(windows)} on to each other here: all of it comes from the level "
                             "around them, as with no_link_transfer")
-        order = [(axis, loop) for axis in read.axes() for loop in read.along(axis)]
-        _refuse_crossed(read, gap, told, {loop[0] for _, loop in order if loop[1] > 1})
-
-
-def _refuse_crossed(read: Directed, gap: int, told: _Told, dims: set[str]) -> None:
-    """A dimension cut by several fan-outs in one gap keeps its order only where they go along one axis."""
-    others = [one for (at, _), one in told.spatial.items() if at == gap and one is not read]
-    for one in others:
-        for axis in one.axes():
-            for dim, factor, _ in one.along(axis):
-                mine = [own for own in read.axes() if any(loop[0] == dim and loop[1] > 1 for loop in read.along(own))]
-                if factor > 1 and dim in dims and mine != [axis] and read.part is not None:
-                    read.part.refuse(f"{dim} is spread along {axis.upper()} of one fan-out and {'/'.join(mine).upper()} of "
-                                     "another", "one of the two, or a storage level between them")
+        for dim in sorted(dims):  # ours stand along X, then along Y: the order of two fan-outs is kept along one axis only
+            axes = {axis for (at, _), one in told.spatial.items() if at == gap for axis in AXES
+                    if any(loop[0] == dim and loop[1] > 1 for loop in one.along(axis))}
+            if len(axes) > 1:
+                read.part.refuse(f"{dim} is spread along X of one fan-out and along Y of another",
+                                 "one of the two, or a storage level between them")

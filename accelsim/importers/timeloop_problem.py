@@ -10,6 +10,8 @@ from typing import Final
 
 from accelsim.errors import nearest
 from accelsim.importers.timeloop_part import Part, shown
+from accelsim.spec.chip import ROLES
+from accelsim.spec.operator import Role
 
 DIM: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,31}")
 TENSOR: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
@@ -50,13 +52,35 @@ class Problem:
         """The dimensions that a tensor depends on."""
         return frozenset(dim for axis in self.tensors[tensor] for dim, _ in axis)
 
+    def role(self, tensor: str) -> Role:
+        """What a tensor is to the operator; weights are known by their names."""
+        if tensor == self.output:
+            return Role.OUTPUT
+        return Role.WEIGHT if tensor.lower() in WEIGHTS else Role.INPUT
+
+    @property
+    def served(self) -> dict[str, str]:
+        """Of what links carry apart: a name, and the word that a chip has for it. The role of a tensor alone in it; else its
+        name, but where that could be taken for a role all tensors of the role go together.
+        """
+        found: dict[str, str] = {}
+        for role in Role:
+            names = [name for name in self.tensors if self.role(name) is role]
+            if len(names) == 1:
+                found[names[0]] = role.value
+            elif any(nearest(name, ROLES) for name in names):
+                found[role.value] = role.value
+            else:
+                found |= {name: name for name in names}
+        return found
+
     def text(self, dtype: str) -> str:
         """A workload file; words are of a dtype, unfinished sums too."""
         lines = [f"name: {self.name}", "description: Imported from Timeloop", "operators:", f"  - name: {self.name}",
                  "    dims: {" + ", ".join(f"{dim}: {extent}" for dim, extent in self.dims.items()) + "}", "    tensors:"]
         lines += [f"      {name}: [{', '.join(json.dumps(_form(axis)) for axis in axes)}]" for name, axes in self.tensors.items()]
         lines.append(f"    output: {json.dumps(self.output)}")
-        weights = [name for name in self.tensors if name.lower() in WEIGHTS and name != self.output]
+        weights = [name for name in self.tensors if self.role(name) is Role.WEIGHT]
         if weights:
             lines.append("    roles: {" + ", ".join(f"{name}: weight" for name in weights) + "}")
         lines += [f"    dtype: {dtype}", f"    accumulator: {dtype}  # a word of Timeloop is as wide everywhere"]

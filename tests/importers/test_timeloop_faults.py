@@ -1,0 +1,244 @@
+"""Timeloop files that are wrong, or that ours cannot say: all faults at once, each at its place."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from accelsim.errors import DoesNotFit, SpecError
+from accelsim.importers.timeloop import import_timeloop
+
+from .timeloop_files import FILES, case_of, imported
+
+GOOD = """architecture:
+  version: 0.3
+  subtree:
+  - name: Chip
+    local:
+    - {name: DRAM, class: DRAM, attributes: {word_bits: 8}}
+    subtree:
+    - name: PE[0..3]
+      local:
+      - {name: RF, class: regfile, attributes: {word_bits: 8, depth: 64, width: 8, meshX: 2}}
+      - {name: MAC, class: intmac, attributes: {datawidth: 8, meshX: 2}}
+problem:
+  shape:
+    name: G
+    dimensions: [M, N, K]
+    coefficients:
+    - {name: step, default: 1}
+    data_spaces:
+    - {name: Weights, projection: [[[M]], [[K, step]]]}
+    - {name: Inputs, projection: [[[K]], [[N]]]}
+    - {name: Outputs, projection: [[[M]], [[N]]], read_write: True}
+  instance: {M: 4, N: 4, K: 4}
+mapping:
+- {target: DRAM, type: temporal, factors: M=2 N=2 K=4, permutation: MNK}
+- {target: DRAM, type: spatial, factors: M=2 N=2 K=1, permutation: MNK, split: 1}
+- {target: RF, type: temporal, factors: M=1 N=1 K=1, permutation: MNK}
+- {target: RF, type: bypass, keep: [Weights, Outputs], bypass: [Inputs]}
+"""
+
+
+def faults_of(*texts: str) -> str:
+    with pytest.raises(SpecError) as caught:
+        imported(*texts)
+    return re.sub(r"/\S*/", "", str(caught.value))
+
+
+def place(text: str, word: str) -> str:
+    """File, line and column of the last place of a word."""
+    line = next(i for i, one in reversed(list(enumerate(text.splitlines()))) if word in one)
+    return f"0.yaml:{line + 1}:{text.splitlines()[line].index(word.lstrip()) + 1}"
+
+
+def test_the_file_that_is_spoilt_below_is_good() -> None:
+    made = imported(GOOD)
+    assert case_of(made).mapping.to_yaml() == made.mapping
+    assert "spatial: {x: [{M: 2}], y: [{N: 2}]}" in (made.mapping or "")
+
+
+SPOILT = [
+    # what stands there, what is put in its place, where the fault is, and what is said
+    ("bypass: [Inputs]", "bypass: [Ouptus]", "Ouptus", "no data space named 'Ouptus'; allowed: Weights, Inputs, Outputs; "
+     "did you mean 'Outputs'?"),
+    ("bypass: [Inputs]", "bypass: [Outputs]", "Outputs]}", "Outputs is kept and bypassed"),
+    ("keep: [Weights", "keeep: [Weights", "keeep", "unknown key 'keeep' of a bypass directive; allowed: target, "
+     "type, keep, bypass, no_coalesce; did you mean 'keep'?"),
+    ("{target: RF, type: temporal", "{target: FR, type: temporal", "target: FR", "no level named 'FR'; allowed: DRAM, RF"),
+    ("type: spatial", "type: spacial", "type: spacial", "'spacial' as the type of a directive; allowed: temporal, spatial, "
+     "bypass, datatype, dataspace; did you mean 'spatial'?"),
+    ("target: RF, type: bypass", "target: RF, type: skew", "type: skew", "'skew' as the type of a directive"),
+    ("M=1 N=1 K=1, permutation: MNK", "M=1 N=1 K=1, permutation: MNX", "permutation: MNX", "no dimension named 'X'; allowed: "
+     "M, N, K"),
+    ("M=1 N=1 K=1, permutation: MNK", "M=1 N=1 K=1, permutation: MNN", "permutation: MNN", "N stands twice in the permutation"),
+    ("M=1 N=1 K=1", "M=1 N=1 K=0", "factors: M=1 N=1 K=0", "K=0: versions of Timeloop take it for the whole dimension or for "
+     "what is left of it; allowed: the number"),
+    ("M=1 N=1 K=1", "M=1 N=1 K=-2", "factors: M=1 N=1 K=-2", "'K=-2': a factor below 1; allowed: 1 and more"),
+    ("M=1 N=1 K=1", "M=1 N=1 K=1e3", "factors: M=1 N=1 K=1e3", "'K=1e3' is no factor; nothing is evaluated"),
+    ("M=1 N=1 K=1", "M=1 N=1 K=2*2", "factors: M=1 N=1 K=2*2", "'K=2*2' is no factor; nothing is evaluated"),
+    ("M=1 N=1 K=1", "M=1 N=1 K<=2", "factors: M=1 N=1 K<=2", "'K<=2' is a constraint of a search"),
+    ("M=1 N=1 K=1", f"M=1 N=1 K={10**30}", "factors: M=1 N=1 K=1000", "a factor above 1099511627776"),
+    ("M=1 N=1 K=1", '"M=1 N=1 K=2,3"', "factors: \"M=1", "K=2,3: more is left over than the factor"),
+    ("M=1 N=1 K=1", "M=1 N=1 M=1", "factors: M=1 N=1 M=1", "a second factor of M"),
+    ("M=1 N=1 K=1", "M=1 N=1 L=1", "factors: M=1 N=1 L=1", "no dimension named 'L'; allowed: M, N, K"),
+    ("M=1 N=1 K=1", "M=1 N=1 K=3", "mapping:", "the factors of K make 12, and its extent is 4"),
+    ("M=1 N=1 K=1", "3", "factors: 3", "3 as factors"),
+    ("M=2 N=2 K=1, permutation: MNK, split: 1", "M=2 N=2 K=1, permutation: MNK", "{target: DRAM, type: spatial",
+     "4 along X, but there are 2 instances"),
+    ("type: spatial, factors: M=2", "type: spatial, no_reuse: [Inputs], factors: M=2", "no_reuse", "no_reuse: here what is "
+     "reused is so wherever it can be"),
+    ("target: DRAM, type: spatial", "target: RF, type: spatial", "{target: RF, type: spatial", "spatial loops inside RF, but "
+     "there is one instance of what is inside it"),
+    ("M=1 N=1 K=1, permutation: MNK}", "M=1 N=1 K=1}\n- {target: RF, type: temporal}", "{target: RF, type: temporal}",
+     "a second temporal directive for RF"),
+    ("M: 4, N: 4, K: 4}", "M: 4, N: 4}", "instance:", "no extent of the dimension K"),
+    ("M: 4, N: 4, K: 4}", "M: 4, N: 4, K: 4, L: 3}", "L: 3", "'L' is neither a dimension nor a coefficient of G; allowed: M, N, "
+     "K, step"),
+    ("M: 4, N: 4, K: 4}", "M: 4, N: 4, K: 0}", "K: 0", "0; allowed: 1 to 1099511627776"),
+    ("M: 4, N: 4, K: 4}", "M: 4, N: 4, K: 2*2}", "K: 2*2", "'2*2' is text: expressions and variables are not evaluated"),
+    ("M: 4, N: 4, K: 4}", "M: 4, N: 4, K: 4, step: 0}", "step: 0", "0; allowed: 1 to 999999999"),
+    ("[[K, step]]", "[[K, stride]]", "{name: Weights", "no coefficient named 'stride'; allowed: step"),
+    ("[[K, step]]", "[[K, -1]]", "[K, -1]", "the coefficient -1 of K"),
+    ("[[K, step]]", "[[X]]", "[X]", "no dimension named 'X'; allowed: M, N, K"),
+    ("[[K, step]]", "[K*2]", "K*2", "'K*2' as a term: expressions are not evaluated; allowed: [dimension] or [dimension, "
+     "coefficient]"),
+    ("[[M]], [[K, step]]", "[[M]], [[K], [M]]", "shape:", "Weights: M is in two ranks; a tile must be a product of ranks"),
+    ("[[M]], [[N]]], read_write: True", "[[M], [N]]], read_write: True", "shape:",
+     "Outputs is written, and its rank M + N is a sum"),
+    (", read_write: True", "", "data_spaces:", "0 data spaces with read_write; allowed: one, the output"),
+    ("[[K]], [[N]]]}", "[[K]], [[N]]], read_write: True}", "data_spaces:", "2 data spaces with read_write"),
+    ("dimensions: [M, N, K]", "dimensions: [M, N, K,\n    M]", "    M]", "a second dimension named M"),
+    ("dimensions: [M, N, K]", "dimension: [M, N, K]", "dimension:", "unknown key 'dimension'; allowed: name, dimensions"),
+    ("  shape:\n", "  flavour: 3\n  shape:\n", "flavour", "unknown key 'flavour'"),
+    ("version: 0.3", "version: 0.1", "version: 0.1", "version 0.1; allowed: 0.2, 0.3, 0.4"),
+    ("class: regfile", "class: register", "class: register", "the class 'register': Timeloop passes over what is no storage, "
+     "arithmetic or network"),
+    ("depth: 64", "deepth: 64", "deepth: 64", "Timeloop knows no attribute 'deepth', and passes over it; did you mean 'depth'?"),
+    ("word_bits: 8, depth", "data_width: 8, depth", "data_width", "did you mean 'datawidth'?"),
+    ("depth: 64", "depth: 0", "depth: 0", "0; allowed: 1 to"),
+    ("depth: 64", "depth: 64, sizeKB: 1", "sizeKB", "sizeKB beside depth"),
+    ("depth: 64", "depth: 64*2", "depth: 64*2", "'64*2' is text: expressions and variables are not evaluated; allowed: a whole "
+     "number from 1, written out"),
+    ("depth: 64", "depth: 64, read_bandwidth: -1", "read_bandwidth", "-1 where a number above 0 is expected"),
+    ("depth: 64", "depth: 64, read_bandwidth: 1e-12", "architecture:", "RF: 1e-12 words/cycle; allowed: 2^-20 to 2^40 B/cycle"),
+    ("depth: 64", "depth: 64, shared_bandwidth: 1, read_bandwidth: 1", "shared_bandwidth", "a port here has one limit"),
+    ("width: 8, meshX", "width: 12, meshX", "width: 12", "a width of 12 bits does not hold blocks of 1 words of 8 bits"),
+    ("width: 8, meshX: 2", "width: 8, meshX: 3", "{name: RF", "RF: meshX 3 x meshY 1, but 4 instances"),
+    ("datawidth: 8, meshX: 2", "datawidth: 8", "{name: MAC", "MAC: 4 x 1 instances inside 2 x 2 of the level above"),
+    ("PE[0..3]", "PE[3..0]", "name: PE[3..0]", "-2 instances of 'PE'; allowed: 1 to 1048576"),
+    ("PE[0..3]", "PE[0..n]", "name: PE[0..n]", "'PE[0..n]' as a name; allowed: a name, or a name and a range as in PE[0..15]"),
+    ("name: RF,", "name: DRAM,", "architecture:", "2 components named DRAM"),
+    ("name: DRAM, class", "name: \"DRAM[0..1]\", class", "{name: \"DRAM", "several instances of the outermost level DRAM"),
+    ("class: intmac", "class: SRAM", "architecture:", "no arithmetic units"),
+    ("    local:\n    - {name: DRAM", "    lokal:\n    - {name: DRAM", "lokal", "unknown key 'lokal'; allowed: name, attributes, "
+     "local, subtree, class, constraints; did you mean 'local'?"),
+    ("mapping:\n", "sparse_optimizations: {targets: [x]}\nmapping:\n", "sparse_optimizations", "sparse optimizations change what "
+     "is counted"),
+    ("mapping:\n", "maping: []\nmapping:\n", "maping", "unknown key 'maping'; allowed: architecture, problem, mapping; did you "
+     "mean 'mapping'?"),
+    ("mapping:\n", "arch: {}\nmapping:\n", "arch: {}", "a second architecture"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "at", "said"), SPOILT, ids=[one[1].strip()[:60] for one in SPOILT])
+def test_one_fault_is_told_at_its_place(before: str, after: str, at: str, said: str) -> None:
+    assert GOOD.count(before) >= 1
+    text = GOOD.replace(before, after, 1)
+    told = faults_of(text)
+    assert said in told
+    assert f"{place(text, at)}: " in told, told
+
+
+def test_all_faults_of_all_files_are_told_at_once_in_their_order() -> None:
+    architecture, rest = GOOD.split("problem:")
+    problem, mapping = rest.split("mapping:")
+    told = faults_of(architecture.replace("version: 0.3", "version: 7").replace("depth: 64", "deepth: 64"),
+                     "problem:" + problem.replace("K: 4}", "L: 4}").replace("[[N]]]}", "[[Q]]]}"),
+                     "mapping:" + mapping, "architecture: {}").splitlines()
+    assert [line.split(":")[0] for line in told] == ["0.yaml", "0.yaml", "1.yaml", "3.yaml"]
+    assert ["version 7" in told[0], "deepth" in told[1], "'Q'" in told[2], "a second architecture" in told[3]] == [True] * 4
+
+
+def test_many_faults_of_a_mapping_are_told_at_once() -> None:
+    text = GOOD.replace("permutation: MNK, split: 1", "permutation: MXK, split: -1").replace("[Inputs]", "[Input]").replace(
+        "target: RF, type: temporal, factors: M=1", "target: GLB, type: temporal, factors: Q=1")
+    told = faults_of(text)
+    assert len(told.splitlines()) == 4
+    for said in ("no dimension named 'X'", "-1; allowed: 0 to", "no data space named 'Input'", "no level named 'GLB'"):
+        assert said in told
+
+
+def test_a_mapping_needs_its_architecture_and_its_problem() -> None:
+    told = faults_of("mapping:\n- {target: RF, type: temporal}\n")
+    assert "a mapping without its architecture" in told
+    assert "a mapping without its problem" in told
+
+
+@pytest.mark.parametrize(("tag", "instead"), [
+    ("Component", "the node without its tag: one with `class` is a component"),
+    ("Container", "the node without its tag: one without `class` is a container"),
+    ("Parallel", "the nodes of it one after another in the list around it")])
+def test_tags_are_refused_with_what_to_write(tag: str, instead: str) -> None:
+    told = faults_of(f"architecture:\n  version: 0.4\n  nodes:\n  - !{tag}\n    name: x\n")
+    assert f"0.yaml:4:5: architecture.nodes[0]: tags (!{tag}) are not read; allowed: {instead}" in told
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("architecture: &a {version: 0.4}\nproblem: *a\n", "aliases (*a) are not read"),
+    ("architecture: {version: 0.4}\narchitecture: {}\n", "duplicate key 'architecture'"),
+    ("problem:\n  <<: {shape: x}\n", "merge keys (<<) are not read"),
+    ("problem: {{include_text('x')}}\n", "a Jinja template"),
+    ("architecture: {nodes: " + "[" * 60 + "]" * 60 + "}\n", "nested more than 32 deep"),
+    ("problem: [1\n", "not YAML"),
+    ("name: toy\nlevels: []\n", "unknown key 'name'"),
+    ("problem: 3\n", "3 where keys and values are expected"),
+    ("mapping: {a: 1}\n", "a mapping without its"),
+    ("architecture: []\n", "a list where keys and values are expected"),
+    ("architecture: {version: 0.4}\n", "neither subtree nor nodes"),
+    ("architecture: {arithmetic: {}, storage: []}\n", "'storage' right under the architecture is not read"),
+    ("problem: {shape: conv5d}\n", "the shape 'conv5d' lies in a folder of Timeloop's; allowed: cnn_layer, or the shape itself"),
+    ("variables: {a: 1}\n", "nothing of Timeloop's in it"),
+])
+def test_files_that_are_none(text: str, said: str) -> None:
+    assert said in faults_of(text)
+
+
+def test_a_file_that_is_not_there_and_one_that_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SpecError) as caught:
+        import_timeloop([tmp_path / "none.yaml", tmp_path / "bytes.yaml", tmp_path])
+    told = str(caught.value)
+    assert "none.yaml: cannot be read: No such file or directory" in told
+    assert "not UTF-8 text" in told
+    assert "Is a directory" in told
+    with pytest.raises(SpecError, match="0 files"):
+        import_timeloop([])
+
+
+TEXTS = [path.read_text(encoding="utf-8") for name, path in FILES.items() if name in ("gs_K2xN2", "c2_s2_rows", "imp_s_M6")]
+WORDS = st.sampled_from(["0", "-1", "1e99", "null", "[]", "{}", "[[]]", "'*'", "M", "M=2", "true", "!t x", "&a 3", "*a", '"', "K",
+                         ",", "99999999999999999999", "GLB", "RF", ": ", "- ", "name", "\n", "\t", "nodes", "subtree", "spatial",
+                         "[1..0]"])
+CHANGES = st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 12), WORDS), min_size=1, max_size=4)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from([GOOD, *TEXTS]), CHANGES)
+def test_spoilt_files_give_a_case_or_faults(text: str, changes: list[tuple[int, int, str]]) -> None:
+    for at, length, word in changes:
+        start = at % len(text)
+        text = text[:start] + word + text[start + length:]
+    try:
+        made = imported(text)
+    except SpecError:
+        return
+    try:
+        if made.mapping is not None:
+            case_of(made)  # what was imported is right, but may be too large
+    except DoesNotFit:
+        pass
