@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Final
 
 from accelsim.errors import nearest
-from accelsim.importers.timeloop_attributes import DEFAULT_WORD_BITS, LARGEST_MESH, Read, read_attributes
+from accelsim.importers.timeloop_attributes import DEFAULT_WORD_BITS, ENERGY, LARGEST_MESH, Read, leave_together, read_attributes
 from accelsim.importers.timeloop_part import Part, shown
 from accelsim.importers.timeloop_stores import Architecture, Spread, Store
 
@@ -22,14 +22,13 @@ _NETWORKS: Final = ("XY_NoC", "Legacy", "ReductionTree", "SimpleMulticast")
 VERSIONS: Final = ("0.2", "0.3", "0.4")
 _TOP: Final = ("version", "subtree", "nodes", "name", "attributes", "constraints")
 _TREE: Final = ("name", "attributes", "local", "subtree", "class", "constraints")
-_LOCAL: Final = ("name", "class", "subclass", "attributes", "actions", "required_actions", "constraints", "area_scale",
+_LOCAL: Final = ("name", "class", "subclass", "attributes", "actions", "required_actions", "constraints", "enabled", "area_scale",
                  "energy_scale")
-_NODE: Final = (*_LOCAL, "spatial", "sparse_optimizations", "enabled", "networks")
-_LEFT: Final = {
-    "actions": "for energy", "required_actions": "for energy", "area_scale": "for area", "energy_scale": "for energy",
-    "networks": "links here have no limit but the latencies given", "subclass": "for energy",
-}
+_NODE: Final = (*_LOCAL, "spatial", "sparse_optimizations", "networks")
+_ENERGY: Final = ("actions", "required_actions", "area_scale", "energy_scale", "subclass")
+_UNREAD: Final = "Timeloop reads attributes of components only"
 MOST_LEVELS: Final = 32
+NO_NETWORKS: Final = "a network: links here have no limit but the latencies that levels are given"
 SPARSE: Final = "sparse optimizations change what is counted, and everything is dense here"
 
 
@@ -41,12 +40,14 @@ def check_version(part: Part | None) -> None:
 
 @dataclass
 class _Walk:
-    """What was met on the way inward. ``spreads``: fan-outs since the last storage level."""
+    """What was met on the way inward. ``bits``: of each level's words, 0 where it holds none; ``spreads``: fan-outs since the
+    last storage level.
+    """
 
     name: str = ""
     stores: list[Store] = field(default_factory=list)
     places: list[Part] = field(default_factory=list)
-    bits: list[int | None] = field(default_factory=list)
+    bits: list[int] = field(default_factory=list)
     spreads: list[Spread] = field(default_factory=list)
     units: str = ""
     unit_spreads: tuple[Spread, ...] = ()
@@ -74,8 +75,7 @@ def read_architecture(part: Part) -> Architecture | None:
     if "nodes" in keys:
         _nodes(keys["nodes"], walk, top)
     else:
-        for name in top:
-            top[name].leave("attributes of the whole: Timeloop reads those of components only")
+        leave_together(list(top.items()), _UNREAD)
         _tree(keys["subtree"], walk)
     if len(part.notes.faults) == before:
         _check(part, walk)
@@ -108,8 +108,7 @@ def _tree(part: Part, walk: _Walk) -> None:
         outer *= count
         _constraints(keys.get("constraints"))
         if "attributes" in keys:
-            for one in keys["attributes"].keys().values():
-                one.leave("attributes of a subtree: Timeloop reads those of components only")
+            leave_together(list(keys["attributes"].keys().items()), _UNREAD)
         for component in keys["local"].items() if "local" in keys else ():
             mesh = _local(component, walk, outer, mesh)
         at = keys.get("subtree")
@@ -195,6 +194,8 @@ def _nodes(part: Part, walk: _Walk, attributes: Mapping[str, Part]) -> None:
         if "class" not in keys:
             walk.name = walk.name or name
             handed |= own
+            if "networks" in keys and keys["networks"].value:
+                keys["networks"].leave(NO_NETWORKS)
             read_attributes(node, own)
             _constraints(keys.get("constraints"))
             _add(walk, spread)
@@ -237,7 +238,7 @@ def _kind(keys: Mapping[str, Part], part: Part) -> str:
     if any(word in name for word in _UNITS):
         return "units"
     if any(word in name for word in _NETWORKS):
-        part.leave(f"a network ({name}): links here have no limit; only its energy and its latencies count in Timeloop")
+        part.leave(NO_NETWORKS)
         return "network"
     if name:
         close = nearest(name, (*_STORES, "intmac", "fpmac", "compute"))
@@ -251,9 +252,7 @@ def _kind(keys: Mapping[str, Part], part: Part) -> str:
 
 def _component(part: Part, keys: Mapping[str, Part], kind: str, name: str, read: Read, walk: _Walk, spread: Spread) -> None:
     """Add a storage level or the arithmetic units."""
-    for key, reason in _LEFT.items():
-        if key in keys and keys[key].value:
-            keys[key].leave(reason)
+    leave_together([(key, keys[key]) for key in _ENERGY if key in keys and keys[key].value], ENERGY)
     if name and not NAME.fullmatch(name):
         keys["name"].refuse(f"{shown(name)} as the name of a level", "letters, digits, _ and -, 64 at most")
     if walk.units:
@@ -266,8 +265,10 @@ def _component(part: Part, keys: Mapping[str, Part], kind: str, name: str, read:
     if kind == "units":
         walk.units, walk.unit_spreads = name, spreads
         return
+    klass = str(keys["class"].value)
+    dummy = "dummy" in klass  # a level that holds nothing, to spread what is inside it
     walk.places.append(part)
-    walk.bits.append(read.word_bits)
+    walk.bits.append(0 if dummy else read.word_bits or DEFAULT_WORD_BITS)
     words, slots = read.words(), 2
     if words is not None:
         buffering = read.buffering()
@@ -275,10 +276,9 @@ def _component(part: Part, keys: Mapping[str, Part], kind: str, name: str, read:
         words = words if buffering.denominator == 1 else int(words / buffering)
         if words < 1:
             part.refuse(f"{name}: no word is left of the capacity")
-        if slots == 1:
+        if slots == 1 and not dummy:
             part.leave("one slot for each tensor: the next tile comes when the last one has gone. Timeloop takes moving and "
                        "computing to overlap all the same; multiple_buffering: 2 makes room for it")
-    klass = str(keys["class"].value)
     technology = read_technology(keys)
     walk.stores.append(Store(name, "DRAM" in klass or technology == "DRAM", spreads, words, slots, read.rates(),
                              read.latency("fill"), read.latency("drain"), kept))
@@ -327,9 +327,9 @@ def _check(part: Part, walk: _Walk) -> None:
 
 def _word_bits(walk: _Walk) -> int:
     """The width of the outermost level's words; where others differ, counts and capacities stay in words."""
-    bits = walk.bits[0] or DEFAULT_WORD_BITS
-    for place, own in zip(walk.places[1:], walk.bits[1:], strict=True):
-        if (own or DEFAULT_WORD_BITS) != bits:
-            place.leave(f"words of {own or DEFAULT_WORD_BITS} bits, and of {bits} further out: all are taken as {bits} here, and "
-                        "its capacity and rates are of as many words")
+    bits = next((one for one in walk.bits if one), DEFAULT_WORD_BITS)
+    for place, own in zip(walk.places, walk.bits, strict=True):
+        if own not in (0, bits):
+            place.leave(f"words of {own} bits, and of {bits} further out: all are taken as {bits} here, and its capacity and "
+                        "rates are of as many words")
     return bits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -32,6 +32,10 @@ _ENERGY: Final = frozenset({
     "energy_per_hop", "adder_energy", "tile_width", "voltage", "power_gated_at", "has_power_gating", "area_scale", "energy_scale",
     "n_banks", "num_banks", "n_ports", "num_ports", "n_rw_ports", "n_rdwr_ports", "n_rd_ports", "n_wr_ports", "type",
     "multiplier_width", "adder_width", "action_latency_cycles", "cycle_seconds", "latency", "version", "n_instances"})
+ENERGY: Final = "for energy and area, which are not counted here; no count depends on it"
+_USUAL: Final[Mapping[str, object]] = {"reduction_supported": True, "min_utilization": 0, "has_power_gating": False,
+                                       "allow_overbooking": False, "per_dataspace_bandwidth_consumption_scale": {}}
+"""Values that say what is so without them."""
 _SPARSE: Final = ("metadata", "compression_supported", "decompression_supported", "concordant", "tile_partition_supported")
 _REFUSED: Final = {
     "per_dataspace_bandwidth_consumption_scale": "words of different data spaces take the same bandwidth here",
@@ -149,27 +153,31 @@ def read_attributes(place: Part, attributes: Mapping[str, Part], *, inherited: M
             if given[word].value != given[there[0]].value:
                 given[word].leave(f"another spelling of {there[0]}, which counts")
     found |= {name: given[name] for name in _READ if name in given and name not in found}
-    for name, part in attributes.items():
+    others = {name: part for name, part in attributes.items()
+              if name not in _READ and part.value is not None and part.value != _USUAL.get(name)}
+    for name, part in others.items():
         _sort(name, part)
+    leave_together([(name, part) for name, part in others.items() if name in _ENERGY], ENERGY)
     return Read(place, found)
+
+
+def leave_together(parts: Sequence[tuple[str, Part]], reason: str) -> None:
+    """Note several entries as one, at the first of them."""
+    if parts:
+        parts[0][1].leave(f"{', '.join(name for name, _ in parts)}: {reason}")
 
 
 def _sort(name: str, part: Part) -> None:
     """Note what an attribute that is not read means."""
-    if name in _READ or part.value is None:
-        return
     if name in _REFUSED:
-        if part.value not in (False, {}, []):
-            part.refuse(f"{name}: {_REFUSED[name]}", "the design without it")
+        part.refuse(f"{name}: {_REFUSED[name]}", "the design without it")
     elif name in _LEFT:
         part.leave(_LEFT[name])
     elif name.startswith(_SPARSE):
         part.leave("of sparse formats: everything is dense here")
     elif name.startswith("network_"):
         part.leave("a network by name: links here have no limit but the latencies given")
-    elif name in _ENERGY:
-        part.leave("for energy and area, which are not counted here; no count depends on it")
-    else:
+    elif name not in _ENERGY:
         close = difflib.get_close_matches(name.lower(), _lower(), n=1, cutoff=_MISSPELT)
         if close:
             part.refuse(f"Timeloop knows no attribute '{name}', and passes over it", "", _lower()[close[0]])

@@ -232,11 +232,12 @@ def test_links_between_neighbours_that_the_mapping_forbids_are_not_left() -> Non
 
 def test_what_changes_no_count_is_left_with_its_place() -> None:
     text = MAC.replace("SPREAD", "K").replace("ONE", "M").replace("OTHER", "N")
-    text = text.replace("read_bandwidth: 9}", "read_bandwidth: 9, n_banks: 4, update_fifo_depth: 2}").replace(
+    text = text.replace("read_bandwidth: 9}", "read_bandwidth: 9, n_banks: 4, min_utilization: 0, update_fifo_depth: 2}").replace(
         "mapping:", "mapper: {algorithm: random}\nERT: {version: 0.3}\nmapping:")
     told = left_of(text)
     column = text.splitlines()[7].index("n_banks") + 1
-    assert f"0.yaml:8:{column}: architecture.subtree.Chip.local.Buf.attributes.n_banks: for energy and area" in told
+    assert f"0.yaml:8:{column}: architecture.subtree.Chip.local.Buf.attributes.n_banks: n_banks: for energy and area" in told
+    assert "min_utilization" not in told
     assert "attributes.update_fifo_depth: Timeloop does not read it" in told
     assert "mapper: settings of Timeloop's programs" in told
     assert "ERT: energy and area are not counted here" in told
