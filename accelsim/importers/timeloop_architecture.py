@@ -192,7 +192,7 @@ def _nodes(part: Part, walk: _Walk, attributes: Mapping[str, Part]) -> None:
             _sparse(keys["sparse_optimizations"])
         own = keys["attributes"].keys() if "attributes" in keys else {}
         if "class" not in keys:
-            walk.name = walk.name or name
+            walk.name = walk.name or ("" if walk.stores else name)
             handed |= own
             if "networks" in keys and keys["networks"].value:
                 keys["networks"].leave(NO_NETWORKS)

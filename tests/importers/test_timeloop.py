@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -205,6 +207,57 @@ def test_fan_outs_inside_a_level_may_be_named_by_it_where_each_has_its_axis() ->
     assert "spatial: {x: [{K: 3}], y: [{M: 2}]}" in (imported(text).mapping or "")
 
 
+ONE_LEVEL = """architecture:
+  version: 0.4
+  nodes:
+  - {name: DRAM, class: DRAM, attributes: {datawidth: 8}}
+  - {name: Buf, class: SRAM, attributes: {ATTRIBUTES}}
+  - {name: MAC, class: intmac}
+"""
+
+
+@pytest.mark.parametrize(("attributes", "lines"), [
+    # 16 bits hold two words of 8: blocks of two, or one and a cluster of two
+    ("datawidth: 8, depth: 10, width: 16", ["capacity: 20 B  # 20 words", "buffers: 1"]),
+    ("datawidth: 8, depth: 10, width: 16, cluster_size: 2", ["capacity: 10 B"]),
+    ("datawidth: 8, depth: 10, width: 16, block-size: 1", ["capacity: 10 B"]),
+    ("datawidth: 8, depth: 10, block-size: 4", ["capacity: 40 B"]),
+    ("word-bits: 8, memory_depth: 10, memory_width: 8", ["capacity: 10 B"]),
+    ("datawidth: 8, entries: 12", ["capacity: 12 B"]),
+    ("datawidth: 8, sizeKB: 2", ["capacity: 2 KiB  # 2048 words"]),
+    ("datawidth: 32, sizeKB: 2", ["capacity: 512 B  # 512 words"]),  # of 32 bits, and words are taken as DRAM's
+    ("datawidth: 8", ["capacity: unlimited", "buffers: 2"]),
+    ("datawidth: 8, depth: 10, multiple_buffering: 3", ["capacity: 10 B", "buffers: 3"]),
+    ("datawidth: 8, depth: 10, multiple_buffering: 1.5", ["capacity: 6 B", "buffers: 1"]),  # 10 / 1.5, rounded down
+    ("datawidth: 8, read_bandwidth: 0.25", ["{name: read, serves: [drain, array_read], bandwidth: 0.25 B/cycle}"]),
+    ("datawidth: 8, bandwidth: 6", ["{name: read, serves: [drain, array_read], bandwidth: 3 B/cycle}",
+                                    "{name: write, serves: [fill, array_write], bandwidth: 3 B/cycle}"]),
+    ("datawidth: 8, shared_bandwidth: 5", ["{name: port, serves: [fill, drain, array_read, array_write], bandwidth: 5 B/cycle}"]),
+    ("datawidth: 8, network_fill_latency: 7, network_drain_latency: 5", ["pes: {}, depth: 12 cycles"]),
+    ("datawidth: 8, technology: DRAM", ["- name: Buf\n    kind: dram"]),
+])
+def test_attributes_mean_what_they_do_in_timeloop(attributes: str, lines: list[str]) -> None:
+    made = (imported(ONE_LEVEL.replace("ATTRIBUTES", attributes)).chip or "").partition("- name: DRAM\n")[2].partition("- name")
+    for line in lines:
+        assert line in "".join(made[1:])
+
+
+def test_latencies_of_networks_are_those_of_links() -> None:
+    made = imported(FILES["bw_latency"].read_text(encoding="utf-8"))
+    late = dict(re.findall(r"\{name: (\S+), from: DRAM, to: Buf,.*latency: (\d+) cycles\}", made.chip or ""))
+    assert late == {"DRAM-Buf-A-fill": "7", "DRAM-Buf-B-fill": "7", "DRAM-Buf-C-fill": "7", "DRAM-Buf-C-drain": "5"}
+
+
+def test_a_node_that_is_not_enabled_is_left_and_levels_may_be_numbered_from_the_innermost() -> None:
+    text = MAC.replace("SPREAD", "K").replace("ONE", "M").replace("OTHER", "N")
+    numbered = text.replace("target: Buf", "target: 0")
+    assert imported(numbered).mapping == imported(text).mapping
+    nodes = ONE_LEVEL.replace("{ATTRIBUTES}", "{datawidth: 8}")
+    more = nodes.replace("  - {name: MAC", "  - {name: L2, class: SRAM, enabled: false}\n  - {name: MAC")
+    assert imported(more).chip == imported(nodes).chip
+    assert "nodes.L2: not enabled" in left_of(more)
+
+
 # -- what is left ---------------------------------------------------------------------------------------------------
 
 
@@ -251,6 +304,28 @@ def test_words_of_another_width_stay_words() -> None:
     told = "\n".join(map(str, made.left))
     assert "words of 12 bits are taken as int16" in told
     assert "words of 16 bits, and of 12 further out" in told
+
+
+# -- the page -------------------------------------------------------------------------------------------------------
+
+PAGE = (Path(__file__).parents[2] / "docs" / "from-timeloop.md").read_text(encoding="utf-8")
+
+
+def test_the_counts_on_the_page_are_those_of_the_case() -> None:
+    ran = run(case_named("gs_K2xN2"))
+    rows = re.findall(r"^\| (\w+) (\w+) of (\w) \| (\d+) \| (\d+) \| (\d+) B \| `(\S+)` \|$", PAGE, re.MULTILINE)
+    assert len(rows) == 7
+    for level, what, tensor, theirs, instances, ours, where in rows:
+        told = TOLD["gs_K2xN2"]["counts"][level][tensor]
+        assert (told[what], told["instances"]) == (int(theirs), int(instances))
+        kind, name, *rest = where.split(".")
+        found = ran.timeline.link_bytes[name] if kind == "links" else getattr(ran.timeline.traffic[name, rest[0]], rest[1])
+        assert found == int(ours), where
+
+
+def test_the_architecture_on_the_page_gives_the_chip_on_the_page() -> None:
+    architecture, chip = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    assert (imported(architecture).chip or "").startswith(chip)
 
 
 # -- and back -------------------------------------------------------------------------------------------------------
