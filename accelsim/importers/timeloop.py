@@ -70,8 +70,8 @@ def import_timeloop(files: Sequence[Path]) -> Imported:
             mapping = read_mapping(parts["mapping"], architecture, problem)
     elif architecture is not None:
         for store in architecture.stores:
-            for one in (store.kept or {}).values():
-                one.leave("what a level keeps is the mapping's; there is none")
+            if "dataspace" in store.constraints:
+                store.constraints["dataspace"].leave("what a level keeps is the mapping's, and there is none")
     bits = DEFAULT_WORD_BITS if architecture is None else architecture.word_bits
     chip = _chip(parts["architecture"], architecture, problem) if architecture is not None else None
     order = {str(path): i for i, path in enumerate(files)}

@@ -258,7 +258,7 @@ def _component(part: Part, keys: Mapping[str, Part], kind: str, name: str, read:
     if walk.units:
         part.refuse(f"{name} stands inside {walk.units}", "arithmetic units innermost, once")
         return
-    kept = _constraints(keys.get("constraints"))
+    constraints = _constraints(keys.get("constraints"))
     walk.hertz = walk.hertz or read.hertz()
     _add(walk, spread)
     spreads, walk.spreads = tuple(walk.spreads), []
@@ -281,7 +281,7 @@ def _component(part: Part, keys: Mapping[str, Part], kind: str, name: str, read:
                        "computing to overlap all the same; multiple_buffering: 2 makes room for it")
     technology = read_technology(keys)
     walk.stores.append(Store(name, "DRAM" in klass or technology == "DRAM", spreads, words, slots, read.rates(),
-                             read.latency("fill"), read.latency("drain"), kept))
+                             read.latency("fill"), read.latency("drain"), constraints))
 
 
 def read_technology(keys: Mapping[str, Part]) -> str:
@@ -290,17 +290,15 @@ def read_technology(keys: Mapping[str, Part]) -> str:
     return str(attributes.get("technology")) if isinstance(attributes, dict) else ""
 
 
-def _constraints(part: Part | None) -> Mapping[str, Part] | None:
-    """What a component's constraints say is kept and bypassed; the others are for a search."""
+def _constraints(part: Part | None) -> Mapping[str, Part]:
+    """Constraints by what they are about; what is kept and bypassed is the mapping's, all else is for a search."""
     if part is None or not part.value:
-        return None
-    kept = None
-    for key, one in part.keys().items() if isinstance(part.value, dict) else {"": part}.items():
-        if key == "dataspace" and isinstance(one.value, dict):
-            kept = one.keys()
-        elif one.value:
+        return {}
+    keys = part.keys() if isinstance(part.value, dict) else {"": part}
+    for key, one in keys.items():
+        if key != "dataspace" and one.value:
             one.leave("constraints are for Timeloop's search; the mapping is what is run")
-    return kept
+    return keys
 
 
 def _check(part: Part, walk: _Walk) -> None:

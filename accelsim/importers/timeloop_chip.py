@@ -19,6 +19,7 @@ from accelsim.units import Rate, format_bytes, format_frequency
 CLOCK_HZ: Final = Fraction(10**9)
 TYPES: Final = ((8, "int8"), (16, "int16"), (32, "int32"), (64, "int64"))
 WAYS: Final = ("fill", "drain")
+_LONGEST_NAME: Final = 64
 NOTHING_APART: Final = MappingProxyType({"": ""})
 
 
@@ -120,19 +121,25 @@ def _links(architecture: Architecture, served: Mapping[str, str], output: str) -
     """Links across fan-outs and latencies, levels passed over included: a tensor goes between the two that keep it."""
     stores = architecture.stores
     names = [*(store.name for store in stores), architecture.units]
+    given: set[str] = set()
     fans = [bool(store.fanout) for store in stores] + [False]  # the PEs of the array are its own affair
     for outer, store in enumerate(stores):
         for inner in range(outer + 1, len(names)):
             late = (store.fill_cycles, store.drain_cycles) if inner < len(stores) else (0, 0)
             for way, latency in zip(WAYS, late, strict=True):
-                if latency or any(fans[outer + 1:inner + 1]):
-                    yield from (_link(names[outer], names[inner], name, word, way, latency)
-                                for name, word in served.items() if way == "fill" or name == output)
+                if not latency and not any(fans[outer + 1:inner + 1]):
+                    continue
+                for tensor, word in served.items():
+                    if way == "fill" or tensor == output:
+                        name = link_name(names[outer], names[inner], tensor, way)
+                        name = name if len(name) <= _LONGEST_NAME and name not in given else f"link-{len(given)}"
+                        given.add(name)
+                        yield _link(name, names[outer], names[inner], word, way, latency)
 
 
-def _link(outer: str, inner: str, tensor: str, word: str, way: str, latency: int) -> str:
+def _link(name: str, outer: str, inner: str, word: str, way: str, latency: int) -> str:
     only = f"tensors: [{_word(word)}], " if word else ""
     late = f", latency: {latency} cycles" if latency else ""
     shares = "multicast: equal" if way == "fill" else "reduce: true"
-    return (f"  - {{name: {link_name(outer, inner, tensor, way)}, from: {_word(outer)}, to: {_word(inner)}, {only}"
+    return (f"  - {{name: {name}, from: {_word(outer)}, to: {_word(inner)}, {only}"
             f"serves: [{way}], bandwidth: unlimited, {shares}{late}}}")

@@ -19,12 +19,16 @@ Factor = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Directed:
-    """Loops outermost first. ``split``: so many dimensions, counted from the innermost of the permutation, go along X."""
+    """Loops outermost first. ``split``: so many dimensions, counted from the innermost of the permutation, go along X.
+
+    ``ordered``: a permutation is given.
+    """
 
     part: Part | None
     loops: tuple[Factor, ...] = ()
     split: int = 0
     no_links: frozenset[str] = frozenset()
+    ordered: bool = False
 
     def along(self, axis: str) -> tuple[Factor, ...]:
         """The loops along X or Y."""
@@ -56,7 +60,7 @@ def read_loops(part: Part, keys: Mapping[str, Part], problem: Problem) -> Direct
         if factors.get(name, (1, 1)) != (1, 1):
             part.refuse(f"a factor of {factors[name][0]} of {name}, whose extent is 1", f"{name}=1")
     loops = tuple((name, *factors.get(name, (1, 1))) for name in reversed(order))
-    return Directed(part, loops, len(order) if cut is None else cut, frozenset(word for word, _ in free))
+    return Directed(part, loops, len(order) if cut is None else cut, frozenset(word for word, _ in free), bool(inner_first))
 
 
 def _factors(part: Part, names: tuple[str, ...]) -> dict[str, tuple[int, int]]:

@@ -24,7 +24,7 @@ _LOOP_KEYS: Final = ("target", "type", "factors", "permutation")
 _KEYS: Final = {
     "temporal": (*_LOOP_KEYS, "no_reuse", "no_temporal_reuse", "rmw_first_update"),
     "spatial": (*_LOOP_KEYS, "split", "no_link_transfer", "no_reuse"),
-    **dict.fromkeys(_BINDINGS, ("target", "type", "keep", "bypass", "no_coalesce")),
+    "dataspace": ("target", "type", "keep", "bypass", "no_coalesce"),
 }
 _COUNTED_OTHERWISE: Final = {
     "no_reuse": "what is reused is so wherever it can be",
@@ -60,6 +60,7 @@ def read_mapping(part: Part, architecture: Architecture, problem: Problem) -> Ou
     before = len(part.notes.faults)
     told = _directives(part, architecture, problem)
     kept = [_kept(architecture, problem, told, level) for level in range(len(architecture.stores))]
+    _refuse_constrained_order(architecture, told)
     if len(part.notes.faults) > before:
         return None
     nest = list(_nest(architecture, told))
@@ -101,9 +102,9 @@ def _directives(part: Part, architecture: Architecture, problem: Problem) -> _To
                     f"{shown(kind)} as the type of a directive" if "type" in keys else "missing key 'type'", ", ".join(_TYPES),
                     nearest(kind, _TYPES) if isinstance(kind, str) else "")
             continue
-        for key, value in keys.items():
+        for key, value in () if kind in _BINDINGS else keys.items():
             if key not in _KEYS[kind]:
-                value.refuse(f"unknown key {shown(key)} of a {kind} directive", ", ".join(_KEYS[kind]), nearest(key, _KEYS[kind]))
+                value.refuse(f"unknown key {shown(key)}", ", ".join(_KEYS[kind]), nearest(key, _KEYS[kind]))
             elif key in _COUNTED_OTHERWISE and value.value:
                 value.refuse(f"{key}: here {_COUNTED_OTHERWISE[key]}", "the mapping without it")
         if "target" not in keys:
@@ -183,20 +184,41 @@ def _level(target: Part, architecture: Architecture) -> int | None:
 
 
 def _kept(architecture: Architecture, problem: Problem, told: _Told, level: int) -> list[str]:
-    """The tensors that a level holds: all but those bypassed."""
-    names = list(problem.tensors)
-    part = told.bindings.get(level)
-    keys = part.keys() if part is not None else architecture.stores[level].kept or {}
+    """The tensors that a level holds: all but those bypassed, by the mapping or by constraints of the level's own."""
+    own = architecture.stores[level].constraints.get("dataspace")
     said: dict[str, list[str]] = {"keep": [], "bypass": []}
-    for key, words in said.items():
-        for word, place in keys[key].words() if key in keys and keys[key].value is not None else ():
-            if word not in names:
-                place.refuse_word("data space", word, names)
-            elif word in said["keep"]:
-                place.refuse(f"{word} is kept and bypassed" if key == "bypass" else f"{word} is named twice", "once")
-            else:
-                words.append(word)
-    return [name for name in names if name not in said["bypass"]]
+    for keys in [part.keys() for part in (own, told.bindings.get(level)) if part is not None and part.value is not None]:
+        for key, part in keys.items():
+            if key in said and part.value is not None:
+                _say(part, key, said, list(problem.tensors))
+            elif key not in _KEYS["dataspace"]:
+                part.refuse(f"unknown key {shown(key)}", ", ".join(_KEYS["dataspace"]), nearest(key, _KEYS["dataspace"]))
+            elif key in _COUNTED_OTHERWISE and part.value:
+                part.refuse(f"{key}: here {_COUNTED_OTHERWISE[key]}", "the mapping without it")
+    return [name for name in problem.tensors if name not in said["bypass"]]
+
+
+def _say(part: Part, key: str, said: dict[str, list[str]], names: list[str]) -> None:
+    """What a list keeps or bypasses."""
+    other = said["bypass" if key == "keep" else "keep"]
+    for word, place in part.words():
+        if word not in names:
+            place.refuse_word("data space", word, names)
+        elif word in other:
+            place.refuse(f"{word} is kept and bypassed", "one of the two")
+        else:
+            said[key].append(word)
+
+
+def _refuse_constrained_order(architecture: Architecture, told: _Told) -> None:
+    """Timeloop's front end takes a level's own constraints for the mapping's: an order given only there is not passed over."""
+    for level, store in enumerate(architecture.stores):
+        temporal = store.constraints.get("temporal")
+        read = told.temporal.get(level, NO_LOOPS)
+        loops = [dim for dim, factor, _ in read.loops if factor > 1]
+        if temporal is not None and isinstance(temporal.value, dict) and temporal.value.get("permutation") \
+                and not read.ordered and len(loops) > 1:
+            temporal.refuse("a permutation that the mapping does not give", f"the permutation in the mapping of {store.name}")
 
 
 # -- what they come to ----------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
 
@@ -37,8 +37,8 @@ class Rates:
 class Store:
     """A storage level. ``words``: its capacity, None unlimited; ``slots``: tiles of a tensor it has room for, by capacity.
 
-    ``fill_cycles``, ``drain_cycles``: latency of the network between it and the next level inward. ``kept``: what its own
-    constraints say is kept and bypassed.
+    ``fill_cycles``, ``drain_cycles``: latency of the network between it and the next level inward. ``constraints``: its own,
+    by what they are about.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Store:
     rates: Rates = Rates()
     fill_cycles: int = 0
     drain_cycles: int = 0
-    kept: Mapping[str, Part] | None = None
+    constraints: Mapping[str, Part] = field(default_factory=dict)
 
     @property
     def fanout(self) -> dict[str, int]:

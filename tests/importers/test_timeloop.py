@@ -17,7 +17,7 @@ from accelsim.importers.timeloop import is_timeloop
 from accelsim.importers.timeloop_export import export_mapping
 from accelsim.spec.case import Case
 from accelsim.spec.mapping import Mapping, MappingLevel
-from accelsim.spec.read import read_workload
+from accelsim.spec.read import read_chip, read_workload
 
 from .timeloop_files import FILES, as_v3, as_v4, case_of, data_of, exact, imported, texts_of
 
@@ -438,3 +438,12 @@ def test_buffers_are_said_in_a_comment() -> None:
     ("name: toy\nlevels:\n  mapping: 3\n", False), ("", False), ("architecture_constraints: {}\n", False)])
 def test_top_level_keys_tell_timeloops_files(text: str, it_is: bool) -> None:
     assert is_timeloop(text) is it_is
+
+
+def test_links_whose_names_would_be_the_same_have_others(tmp_path: Path) -> None:
+    """From A to B-C, and from A-B to C."""
+    nodes = "".join(f"  - {{name: {name}, class: {kind}, attributes: {{datawidth: 8}}, spatial: {{meshX: {x}}}}}\n"
+                    for name, kind, x in (("A", "DRAM", 1), ("A-B", "SRAM", 2), ("B-C", "SRAM", 2), ("C", "intmac", 1)))
+    (tmp_path / "chip.yaml").write_text(imported(f"architecture:\n  nodes:\n{nodes}").chip or "", encoding="utf-8")
+    names = [link.name for link in read_chip(str(tmp_path / "chip.yaml")).links]
+    assert len(set(names)) == len(names) == 12 - 2  # six pairs less the one inside the last level, both ways

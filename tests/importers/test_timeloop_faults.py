@@ -67,8 +67,9 @@ SPOILT = [
     ("bypass: [Inputs]", "bypass: [Ouptus]", "Ouptus", "no data space named 'Ouptus'; allowed: Weights, Inputs, Outputs; "
      "did you mean 'Outputs'?"),
     ("bypass: [Inputs]", "bypass: [Outputs]", "Outputs]}", "Outputs is kept and bypassed"),
-    ("keep: [Weights", "keeep: [Weights", "keeep", "unknown key 'keeep' of a bypass directive; allowed: target, "
-     "type, keep, bypass, no_coalesce; did you mean 'keep'?"),
+    ("bypass: [Inputs]", "bypass: [Inputs], no_coalesce: [Outputs]", "no_coalesce", "no_coalesce: here a tile is drained once"),
+    ("keep: [Weights", "keeep: [Weights", "keeep", "unknown key 'keeep'; allowed: target, type, keep, bypass, "
+     "no_coalesce; did you mean 'keep'?"),
     ("{target: RF, type: temporal", "{target: FR, type: temporal", "target: FR", "no level named 'FR'; allowed: DRAM, RF"),
     ("type: spatial", "type: spacial", "type: spacial", "'spacial' as the type of a directive; allowed: temporal, spatial, "
      "bypass, datatype, dataspace; did you mean 'spatial'?"),
@@ -171,6 +172,46 @@ def test_many_faults_of_a_mapping_are_told_at_once() -> None:
     assert len(told.splitlines()) == 4
     for said in ("no dimension named 'X'", "-1; allowed: 0 to", "no data space named 'Input'", "no level named 'GLB'"):
         assert said in told
+
+
+NODES = """architecture:
+  version: 0.4
+  nodes:
+  - {name: DRAM, class: DRAM}
+  - {name: Buf, class: SRAM, constraints: CONSTRAINTS}
+  - {name: MAC, class: intmac}
+problem:
+  shape:
+    dimensions: [M, K]
+    data_spaces:
+    - {name: A, projection: [M, K]}
+    - {name: B, projection: [K]}
+    - {name: C, projection: [M], read_write: True}
+  instance: {M: 2, K: 2}
+mapping:
+- {target: Buf, type: temporal, factors: [M=2, K=2]}
+- {target: Buf, type: dataspace, keep: [A]}
+"""
+
+
+@pytest.mark.parametrize(("constraints", "said"), [
+    ("{dataspace: {bypass: [A]}}", "A is kept and bypassed"),
+    ("{dataspace: {byepass: [A]}}", "unknown key 'byepass'"),
+    ("{dataspace: {bypass: [X]}}", "no data space named 'X'"),
+    ("{temporal: {permutation: [M, K]}}", "a permutation that the mapping does not give; allowed: the permutation in the "
+     "mapping of Buf"),
+])
+def test_constraints_that_timeloop_takes_for_the_mappings_are_heeded(constraints: str, said: str) -> None:
+    assert said in faults_of(NODES.replace("CONSTRAINTS", constraints))
+    assert "binding: [A, C]" in (imported(NODES.replace("CONSTRAINTS", "{dataspace: {bypass: [B]}}")).mapping or "")
+
+
+@pytest.mark.parametrize(("outer", "inner"), [("D" * 64, "R" * 60), ("D", "D-Inputs"), ("null", "true")])
+def test_names_of_any_kind_give_a_chip_that_reads(outer: str, inner: str) -> None:
+    """Names of links are made of those of levels, which may be long, have hyphens, or mean something in YAML."""
+    text = re.sub(r"(name|target): DRAM,", rf'\1: "{outer}",', GOOD)
+    case = case_of(imported(re.sub(r"(name|target): RF,", rf'\1: "{inner}",', text)))
+    assert case.chip.names[:2] == (outer, inner)
 
 
 def test_a_mapping_needs_its_architecture_and_its_problem() -> None:
