@@ -258,6 +258,32 @@ def test_a_node_that_is_not_enabled_is_left_and_levels_may_be_numbered_from_the_
     assert "nodes.L2: not enabled" in left_of(more)
 
 
+@pytest.mark.parametrize(("directives", "said"), [
+    ("- {target: GLB, type: spatial, factors: [M=2]}\n- {target: PE, type: spatial, factors: [M=1]}",
+     "a second spatial directive for PE"),
+    ("- {target: inter_PE_spatial, type: temporal, factors: [M=2]}", "temporal loops at inter_PE_spatial, which is no level"),
+    ("- {target: inter_PE_spatial, type: dataspace, keep: [A]}", "inter_PE_spatial is no level and keeps nothing"),
+    ("- {target: PEE, type: spatial, factors: [M=1]}", "no level named 'PEE'; allowed: DRAM, GLB, spad, column, "
+     "inter_column_spatial, PE, inter_PE_spatial; did you mean 'PE'?"),
+    ("- {target: column, type: spatial, factors: [M=6]}", "6 along X, but there are 3 instances"),
+])
+def test_fan_outs_that_are_called_wrongly_are_refused(directives: str, said: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        imported(f"{CONTAINERS}{directives}\n")
+    assert said in str(caught.value)
+
+
+def test_fan_outs_along_one_axis_are_called_by_their_names() -> None:
+    """Two inside one: three columns of two parts along x; the loops of the outer one stand first."""
+    text = CONTAINERS.replace("{meshY: 2}", "{meshX: 2}")
+    with pytest.raises(SpecError, match="2 fan-outs stand inside GLB, several along one axis; allowed: one of them: column, PE"):
+        imported(text + "- {target: GLB, type: spatial, factors: [M=6]}\n")
+    made = imported(text + "- {target: column, type: spatial, factors: [M=3]}\n- {target: PE, type: spatial, factors: [M=2]}\n")
+    assert "instances: {x: 6}" in (made.chip or "")
+    assert "spatial: {x: [{M: 3}, {M: 2}]}" in (made.mapping or "")
+    assert "- {target: GLB, type: spatial, factors: [M=6, K=1], permutation: [M, K], split: 1}" in export_mapping(case_of(made))
+
+
 # -- what is left ---------------------------------------------------------------------------------------------------
 
 
@@ -420,6 +446,9 @@ def test_what_timeloop_cannot_say_is_refused() -> None:
     twice = read_case("toy", "gemm:m=8,n=8,k=8", Mapping((entry("DRAM", "m:2 k:2 m:2"), entry("SRAM", "m:2 n:8 k:4"))))
     with pytest.raises(SpecError, match="DRAM: several loops over m"):
         export_mapping(twice)
+    axes = read_case("a100", "gemm:m=64,n=64,k=64,dtype=fp16")
+    with pytest.raises(SpecError, match="loops along the axis"):
+        export_mapping(axes)
     flat = read_case("toy", "gemm:m=8,n=8,k=8", Mapping((entry("DRAM", "m,n:4"), entry("SRAM", "m:4 n:4 k:8"))))
     with pytest.raises(SpecError, match=r"loops over the flattened list \[m, n\]"):
         export_mapping(flat)

@@ -206,6 +206,94 @@ def test_constraints_that_timeloop_takes_for_the_mappings_are_heeded(constraints
     assert "binding: [A, C]" in (imported(NODES.replace("CONSTRAINTS", "{dataspace: {bypass: [B]}}")).mapping or "")
 
 
+PLAIN = NODES.replace(", constraints: CONSTRAINTS", "")
+MORE = [
+    ("class: SRAM}", "class: SRAM, spatial: {meshZ: 3}}", "unknown key 'meshZ'; allowed: meshX, meshY"),
+    ("class: SRAM}", "class: SRAM, spatial: {meshX: 0}}", "0; allowed: 1 to 1048576"),
+    ("class: SRAM}", "clas: SRAM}", "unknown key 'clas'"),
+    ("name: Buf, class: SRAM}", "name: \"Buf[0..3]\", class: SRAM}", "a range in a name of a node; allowed: spatial"),
+    ("name: Buf, class", "name: 3, class", "3 where a name is expected"),
+    ("{name: Buf, class", "{class", "missing key 'name'"),
+    ("name: Buf,", "name: Bu f,", "'Bu f' as the name of a level"),
+    ("class: SRAM}", "class: SRAM, sparse_optimizations: {a: b}}", "sparse optimizations change what is counted"),
+    ("class: SRAM}", "class: SRAM, enabled: perhaps}", "'perhaps' where true or false is expected"),
+    ("class: SRAM}", "class: SRAM, nodes: []}", "nodes inside a node"),
+    ("class: intmac}", "class: intmac}\n  - {name: L2, class: SRAM}", "L2 stands inside MAC"),
+    ("class: SRAM}", "class: SRAM, attributes: 3}", "3 where keys and values are expected"),
+    ("class: SRAM}", "class: SRAM, attributes: {allow_overbooking: true}}", "tiles larger than their level are refused here"),
+    ("class: SRAM}", "class: SRAM, attributes: {per_dataspace_bandwidth_consumption_scale: {A: 2}}}",
+     "take the same bandwidth here"),
+    ("class: SRAM}", "class: SRAM, attributes: {depth: 4, depth_: 4}}", "did you mean 'depth'?"),
+    ("class: SRAM}", "class: SRAM, attributes: {block-size: 4, block_size: 4}}",
+     "'block_size' is given twice, with a hyphen and with"),
+    ("class: SRAM}", "class: SRAM, attributes: {depth: 4, width: 32, cluster_size: 3}}",
+     "does not hold 3 words of 16 bits side by side"),
+    ("class: SRAM}", "class: SRAM, attributes: {depth: 4, width: 32, cluster_size: 2, block_size: 2}}",
+     "a width of 32 bits does not hold"),
+    ("class: SRAM}", "class: SRAM, attributes: {depth: 4, multiple_buffering: 0.5}}", "0.5; allowed: 1 to 1024"),
+    ("class: SRAM}", "class: SRAM, attributes: {depth: 1, multiple_buffering: 1.5}}", "no word is left of the capacity"),
+    ("class: SRAM}", f"class: SRAM, attributes: {{depth: {2**56}, block_size: 4}}}}", "words; allowed: 1 to 2^57"),
+    ("class: SRAM}", "class: SRAM, attributes: {read_bandwidth: [1]}}", "a list where a number above 0 is expected"),
+    ("class: SRAM}", "class: SRAM, attributes: {depth: true}}", "True where a whole number from 1 is expected"),
+    ("class: DRAM}", "class: DRAM, attributes: {datawidth: 65}}", "words of 65 bits; allowed: up to 64"),
+    ("class: DRAM}", "class: DRAM, attributes: {global_cycle_seconds: 1}}", "a clock of 1 Hz; allowed: 1 kHz to 1 THz"),
+    ("  nodes:", "  subtree: []\n  nodes:", "both subtree and nodes"),
+    ("[M, K]\n", "[M, 2*K]\n", "'2*K' as a dimension"),
+    ("name: A, projection: [M, K]", "name: A-B, projection: [M, K]", "'A-B' as a data space; allowed: letters, digits and _"),
+    ("name: B, projection", "name: A, projection", "a second data space named A"),
+    ("{name: B, projection: [K]}", "{name: B}", "a data space needs a name and a projection"),
+    ("name: B, projection: [K]", "name: B, projektion: [K]", "unknown key 'projektion'; allowed: name, projection"),
+    ("name: B, projection: [K]", "name: B, projection: [[[K, 1.5]]]", "1.5 as a coefficient"),
+    ("name: B, projection: [K]", "name: B, projection: [[[K, 1, 2]]]", "a list as a term"),
+    ("name: B, projection: [K]", "name: B, projection: [[]]", "a rank without terms"),
+    ("[M, K]\n", "[M, K, R]\n", "no extent of the dimension R"),
+    ("[M, K]\n    data", "[M, K, R]\n    data", "no extent of the dimension R"),
+    ("dimensions: [M, K]", "flatten: []\n    dimensions: [M, K]", "flattened dimensions of a problem are not read"),
+    ("dimensions: [M, K]", "coefficients: [{name: s, defualt: 1}, {default: 1}, {name: s}]\n    dimensions: [M, K]",
+     "unknown key 'defualt'; allowed: name, default; did you mean 'default'?"),
+    ("instance: {M: 2, K: 2}", "instance: {M: 2, K: 2, R: 2}", "'R' is neither a dimension nor a coefficient"),
+    ("K: 2}\n", "K: 2}\n  version: 9\n", "version 9; allowed: 0.2, 0.3, 0.4"),
+    ("target: Buf, type: temporal", "type: temporal", "missing key 'target'"),
+    ("target: Buf, type: temporal", "target: Buf", "missing key 'type'"),
+    ("target: Buf, type: temporal", "target: 7, type: temporal", "no level named '7'"),
+    ("target: Buf, type: temporal", "target: Buf, type: temporal, splitt: 3", "unknown key 'splitt'"),
+    ("factors: [M=2, K=2]", "factors: [M=2, 2]", "2 as factors"),
+    ("factors: [M=2, K=2]", "factors: [M=2, K=2], permutation: 3", "3 as a permutation"),
+    ("keep: [A]", "keep: A", "'A' where a list is expected"),
+    ("keep: [A]", "bypass: [C]}\n- {target: DRAM, type: dataspace, bypass: [C]", "C is kept at no level"),
+    ("- {target: Buf, type: temporal", "- 3\n- {target: Buf, type: temporal", "3 where keys and values are expected"),
+    ("- {target: Buf, type: dataspace", "- {target: Buf, type: spatial, factors: M=1, no_link_transfer: [X]}\n"
+     "- {target: Buf, type: dataspace", "no data space named 'X'"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "said"), MORE, ids=[one[1].strip()[-60:] for one in MORE])
+def test_what_else_is_refused(before: str, after: str, said: str) -> None:
+    assert before in PLAIN
+    assert said in faults_of(PLAIN.replace(before, after, 1))
+
+
+def test_a_dimension_of_extent_1_that_no_data_space_has_is_dropped() -> None:
+    text = PLAIN.replace("[M, K]\n", "[M, K, R]\n", 1).replace("K: 2}", "K: 2, R: 1}")
+    made = imported(text.replace("K=2]", "K=2, R=1]"))
+    assert "dims: {M: 2, K: 2}" in (made.workload or "")
+    assert "the dimension R of extent 1, which no data space has, is left out" in "\n".join(map(str, made.left))
+    assert "a factor of 2 of R, whose extent is 1" in faults_of(text.replace("K=2]", "K=2, R=2]"))
+    assert "no data space has the dimension R of extent 3" in faults_of(text.replace("R: 1", "R: 3"))
+
+
+def test_what_timeloop_passes_over_is_left() -> None:
+    text = PLAIN.replace("class: SRAM}", "class: SRAM, required_actions: [read], attributes: {metadata_depth: 3, "
+                         "network_read: n, min_utilization: 1}}\n  - {name: Wires, class: XY_NoC}\n"
+                         "  - {name: Control, class: fsm}").replace(
+        "name: B, projection", "name: B, ranks: [K], projection").replace("K: 2}", "K: 2, densities: {A: 0.5}}")
+    told = "\n".join(map(str, imported(text).left))
+    for said in ("required_actions: for energy and area", "metadata_depth: of sparse formats", "network_read: a network by name",
+                 "min_utilization: a limit of the search", "Wires: a network: links here have no limit",
+                 "Control: the class fsm is no storage", "ranks: names of ranks", "densities: all words are moved"):
+        assert said in told, said
+
+
 @pytest.mark.parametrize(("outer", "inner"), [("D" * 64, "R" * 60), ("D", "D-Inputs"), ("null", "true")])
 def test_names_of_any_kind_give_a_chip_that_reads(outer: str, inner: str) -> None:
     """Names of links are made of those of levels, which may be long, have hyphens, or mean something in YAML."""
