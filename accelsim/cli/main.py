@@ -301,8 +301,8 @@ def _importers(begun: str) -> list[str]:
 
 
 @app.command("import")
-def import_(files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of one other tool (accelsim list formats); "
-                                                        "recognised by what they say.")],
+def import_(files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of one other tool (accelsim list "
+                                                        "formats); recognised by what they say.")],
             to: Annotated[Path | None, typer.Option("--to", metavar="DIR", help="Write chip.yaml, workload.yaml and mapping.yaml "
                                                     "there; default print them.")] = None,
             tool: Annotated[str | None, typer.Option("--from", metavar="TOOL", help="Whose files they are; default recognised.",

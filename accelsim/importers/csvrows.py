@@ -55,7 +55,7 @@ def _separator(line: str) -> str:
 def _cells(line: str, separator: str) -> list[Cell]:
     """Split at separators that stand outside double quotes; a doubled quote inside them is one."""
     cells: list[Cell] = []
-    begin, at, quoted = 0, 0, False
+    begin, quoted = 0, False
     for at, letter in enumerate(line):
         if letter == '"':
             quoted = not quoted

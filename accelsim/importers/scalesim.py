@@ -11,7 +11,7 @@ from accelsim.importers.imported import Imported, Left
 from accelsim.importers.reading import Findings, text_of
 from accelsim.importers.scalesim_config import Configuration, Stationary, is_configuration, read_configuration
 from accelsim.importers.scalesim_topology import Layer, is_topology, read_topology
-from accelsim.importers.writing import plain_name, yaml_text
+from accelsim.importers.writing import mapping_text, plain_name, yaml_text
 from accelsim.spec.mapping import Loop, Mapping, MappingLevel
 
 MEMORY, DRAM, SRAM, ARRAY = "MEMORY", "DRAM", "SRAM", "PE"
@@ -51,19 +51,20 @@ def import_scalesim(files: Sequence[Path]) -> Imported:
                                                                                                   for one in layers)
     if lowered and configuration is not None:
         findings.left.append(Left(seen["configuration"], *configuration.stationary_place, "architecture_presets.Dataflow",
-                                  "an input whose windows overlap cannot stay in the array here: convolutions are written as the "
-                                  "products that SCALE-Sim makes of them, which has the same cycles and copies the overlap"))
+                                  "an input whose windows overlap cannot stay in the array here: convolutions are written as "
+                                  "the products that SCALE-Sim makes of them, which has the same cycles and copies the overlap"))
     chip = None if configuration is None else yaml_text(chip_of(configuration), f"From {seen['configuration']} (SCALE-Sim)")
     workload = mapping = None
     if layers:
         name = Path(seen["topology"]).stem or "topology"
         # With its own machine every word is a byte, sums too; another chip adds in its own width.
         accumulator = None if configuration is None else "int8"
-        workload = yaml_text({"name": name, "description": f"{name}, a topology of SCALE-Sim", "operators": [
-            layer.operator(lowered=lowered, accumulator=accumulator) for layer in layers]}, f"From {seen['topology']} (SCALE-Sim)")
+        operators = [layer.operator(lowered=lowered, accumulator=accumulator) for layer in layers]
+        workload = yaml_text({"name": name, "description": f"{name}, a topology of SCALE-Sim", "operators": operators},
+                             f"From {seen['topology']} (SCALE-Sim)")
     if layers and configuration is not None and configuration.rates is None:
         product = lowered or "M" in layers[0].sizes
-        mapping = f"# From {seen['configuration']} (SCALE-Sim): its folds\n{mapping_of(configuration, product=product).to_yaml()}"
+        mapping = mapping_text(mapping_of(configuration, product=product), f"From {seen['configuration']} (SCALE-Sim): its folds")
     return Imported(chip, workload, mapping, tuple(findings.left))
 
 
@@ -83,7 +84,7 @@ def chip_of(told: Configuration) -> dict[str, Any]:
                   {"name": SRAM, "memories": [_sram(role, size) for role, size in zip(rates, told.sram_kib, strict=True)]}]
     return {"name": plain_name(told.run_name, "scalesim"),
             "description": f"A {told.rows} x {told.columns} {flow} systolic array, as SCALE-Sim counts its cycles",
-            "models": ["Folds one after another: the stationary tile is loaded, the other operand streams, the last result leaves",
+            "models": ["Folds one after another: the stationary tile is loaded, the other streams, the last result leaves",
                        "With InterfaceBandwidth CALC the memories never hold the array up" if told.rates is None else
                        "With InterfaceBandwidth USER a DRAM feeds three double-buffered SRAMs"],
             "omits": ["A clock: SCALE-Sim counts cycles; 1 GHz stands for it"], "clock": "1 GHz", "dataflows": [flow],

@@ -185,7 +185,7 @@ def _layer(row: TableRow, columns: Mapping[str, int], file: str, findings: Findi
     """A row as a layer; None where it is a title, or wrong."""
     name = row.at(columns[NAME]).text[:LONGEST_NAME]
     if len(row.cells) == 1 and columns[NAME] == 0:
-        findings.left.append(Left(file, row.line, row.cells[0].column, f"'{name}'", "a title without numbers, taken for no layer"))
+        findings.left.append(Left(file, row.line, row.cells[0].column, f"'{name}'", "a title without numbers: no layer"))
         return None
     wanted = PRODUCT if "M" in columns else CONVOLUTION
     sizes: dict[str, int] = {}
@@ -212,7 +212,7 @@ def _layer(row: TableRow, columns: Mapping[str, int], file: str, findings: Findi
         return replace(layer, sizes=sizes | {"Channels": 1}, repeat=sizes["Channels"])
     if (_DEPTHWISE.search(name) or _DEPTHWISE.search(row.comment)) and "Channels" in sizes:
         place = row.at(columns["Channels"])
-        findings.left.append(Left(file, row.line, place.column, name, "named as a depthwise layer, but SCALE-Sim runs it as it is "
+        findings.left.append(Left(file, row.line, place.column, name, "named as depthwise, but SCALE-Sim runs it as it is "
                                   f"written, {sizes['Channels']} channels into {sizes['Num Filter']} filters once, and so is it "
                                   "here; with DP in its name it is run once a channel"))
     return layer

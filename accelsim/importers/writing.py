@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from accelsim.spec.mapping import Mapping as LoopNest
+
 _PLAIN = re.compile(r"[A-Za-z_](?:[\w ./()-]*[\w)])?", re.ASCII)
 _NOT_TEXT = frozenset({"null", "true", "false"})
 _LONGEST = 116
@@ -14,8 +16,12 @@ _LONGEST = 116
 
 def yaml_text(value: Mapping[str, Any], comment: str = "") -> str:
     """Plain data as a YAML file that our reader takes for the same data; ``comment``: what stands before it."""
-    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
-    return "\n".join([*lines, *_block(value, "")]) + "\n"
+    return "\n".join([*_comment(comment), *_block(value, "")]) + "\n"
+
+
+def mapping_text(mapping: LoopNest, comment: str) -> str:
+    """A mapping file for every operator."""
+    return "\n".join(_comment(comment)) + f"\n{mapping.to_yaml()}"
 
 
 def plain_name(text: str, otherwise: str) -> str:
@@ -24,6 +30,15 @@ def plain_name(text: str, otherwise: str) -> str:
     if not name:
         return otherwise
     return name if re.match("[A-Za-z_]", name) else f"{otherwise}-{name}"[:60]
+
+
+def _comment(text: str) -> list[str]:
+    """Text that may hold the name of any file, as lines of a comment."""
+    return [f"# {_printable(line)}" for line in text.splitlines()]
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _block(value: Mapping[str, Any], indent: str) -> list[str]:
@@ -71,3 +86,11 @@ def _escaped(letter: str) -> str:
     if letter.isprintable():
         return letter
     return f"\\U{ord(letter):08x}"
+
+
+def mappings_text(mappings: Mapping[str, LoopNest], comment: str) -> str:
+    """A mapping file of several operators, by their names."""
+    lines = [*_comment(comment), "operators:"]
+    for name, mapping in mappings.items():
+        lines += [f"  {_scalar(name)}:", *(f"    {line}" for line in mapping.to_yaml().splitlines())]
+    return "\n".join(lines) + "\n"
