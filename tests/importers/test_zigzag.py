@@ -173,7 +173,8 @@ def test_links_say_which_memory_serves_an_operand(tmp_path: Path) -> None:
 
 def test_a_memory_shared_more_widely_than_the_one_outside_is_held_in_copies_and_that_is_said(tmp_path: Path) -> None:
     reg_o = ("  reg_o:\n    size: 16\n    operands: [O]\n    ports:\n"
-             '      - {name: rw_port_1, type: read_write, bandwidth_max: 64, allocation: ["O, fh", "O, th", "O, fl", "O, tl"]}\n    served_dimensions: [D2]\n  sram:\n')
+             '      - {name: rw_port_1, type: read_write, bandwidth_max: 64, allocation: ["O, fh", "O, th", "O, fl", "O, tl"]}\n'
+             "    served_dimensions: [D2]\n  sram:\n")
     text = ACCELERATOR.replace("served_dimensions: []", "served_dimensions: [D1]").replace("  sram:\n", reg_o)
     told = imported(tmp_path, text)
     levels = loaded(told.chip)["levels"]
