@@ -79,8 +79,9 @@ def test_without_a_folder_the_texts_are_printed(files: tuple[str, str]) -> None:
 def test_as_json_everything_is_in_the_json(files: tuple[str, str]) -> None:
     told = accelsim("import", *files, "--json").json
     assert sorted(told) == ["chip", "left_out", "mapping", "workload", "written"]
-    assert told["left_out"][0] == {"file": files[0], "line": 7, "column": 19, "path": "architecture_presets.IfmapSramSzkB",
-                                   "reason": "with InterfaceBandwidth CALC no cycle depends on it, and the chip has no such limit"}
+    first = told["left_out"][0]
+    assert first.pop("reason").startswith("with InterfaceBandwidth CALC no cycle depends on it")
+    assert first == {"file": files[0], "line": 7, "column": 19, "path": "architecture_presets.IfmapSramSzkB"}
     assert accelsim("import", files[1], "--json", "--from", "scalesim").json["chip"] is None
 
 
