@@ -13,6 +13,7 @@ from accelsim.spec.files import reading
 LARGEST_BYTES = 4 << 20
 MOST_FAULTS = 200
 LARGEST_NUMBER = 1 << 40
+MOST_LAYERS = 5_000
 
 
 def text_of(path: Path) -> str:
@@ -25,10 +26,14 @@ def text_of(path: Path) -> str:
 
 @dataclass
 class Findings:
-    """What is wrong with foreign files, and what is left of them, while they are read; all of it is told at once."""
+    """What is wrong with foreign files, and what is left of them, while they are read; all of it is told at once.
+
+    ``refused`` counts faults of nested files, those that are told already or too many to tell among them.
+    """
 
     faults: list[Fault] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
+    refused: int = 0
 
     def check(self) -> None:
         """Raise SpecError where there is a fault."""

@@ -10,7 +10,7 @@ from typing import Any
 from accelsim.errors import Fault, nearest
 from accelsim.importers.csvrows import Cell, TableRow, table_rows
 from accelsim.importers.imported import Left
-from accelsim.importers.reading import Findings, whole_number
+from accelsim.importers.reading import MOST_LAYERS, Findings, whole_number
 
 CONVOLUTION = ("IFMAP Height", "IFMAP Width", "Filter Height", "Filter Width", "Channels", "Num Filter", "Strides")
 PRODUCT = ("M", "N", "K")
@@ -83,8 +83,8 @@ def is_topology(text: str) -> bool:
 def read_topology(text: str, file: str, findings: Findings) -> list[Layer]:
     """The layers; faults and what is left go to ``findings``."""
     rows = table_rows(text)
-    if not rows:
-        findings.faults.append(Fault(file, 0, 0, "", "no layers"))
+    if not 0 < len(rows) <= MOST_LAYERS:
+        findings.faults.append(Fault(file, 0, 0, "", f"more than {MOST_LAYERS:,} layers" if rows else "no layers"))
         return []
     columns: dict[str, int] | None
     if _is_header(rows[0]):
@@ -97,10 +97,11 @@ def read_topology(text: str, file: str, findings: Findings) -> list[Layer]:
     if columns is None:
         return []
     layers: list[Layer] = []
+    names: dict[str, int] = {}
     for row in rows:
         layer = _layer(row, columns, file, findings)
         if layer is not None:
-            layers.append(_named_once(layer, row, layers, file, findings))
+            layers.append(_named_once(layer, row, names, file, findings))
     if not layers and not findings.faults:
         findings.faults.append(Fault(file, 0, 0, "", "no layers, only titles"))
     return layers
@@ -229,11 +230,17 @@ def _tell_left(row: TableRow, columns: Mapping[str, int], name: str, file: str, 
                                       "modelled; the layer is run dense, as SCALE-Sim does with SparsitySupport : false"))
 
 
-def _named_once(layer: Layer, row: TableRow, before: Sequence[Layer], file: str, findings: Findings) -> Layer:
-    names = {one.name for one in before}
+def _named_once(layer: Layer, row: TableRow, names: dict[str, int], file: str, findings: Findings) -> Layer:
+    """The layer under a name that none before it has; ``names``: those, and how often each was asked for."""
     if layer.name not in names:
+        names[layer.name] = 1
         return layer
-    number = next(i for i in range(2, len(names) + 3) if f"{layer.name} ({i})" not in names)
-    findings.left.append(Left(file, row.line, row.cells[0].column, layer.name, f"a second layer of this name is called "
-                              f"'{layer.name} ({number})' here"))
-    return replace(layer, name=f"{layer.name} ({number})")
+    while True:
+        names[layer.name] += 1
+        name = f"{layer.name} ({names[layer.name]})"
+        if name not in names:
+            break
+    names[name] = 1
+    findings.left.append(Left(file, row.line, row.cells[0].column, layer.name, f"a second layer of this name is called '{name}' "
+                              "here"))
+    return replace(layer, name=name)

@@ -68,7 +68,7 @@ class Accelerator:
 
 def read_accelerator(source: Source) -> Accelerator | None:
     """The accelerator; None where there is a fault."""
-    before = len(source.findings.faults)
+    before = source.findings.refused
     told = source.value
     source.unknown((), told, ("name", "memories", "operational_array", "dataflows"))
     name = source.take((), told, "name", is_text, "a name")
@@ -77,11 +77,11 @@ def read_accelerator(source: Source) -> Accelerator | None:
     if "dataflows" in told:
         source.leave(("dataflows",), "give `spatial_mapping` in the mapping's file")
     stores = [_store(source, ("memories", key), str(key), item, dims or {}) for key, item in (memories or {}).items()]
-    if len(source.findings.faults) > before or dims is None or name is None:
+    if source.findings.refused > before or dims is None or name is None:
         return None
     _costs(source, memories)
     nested = _nested(source, [store for store in stores if store is not None], dims)
-    return None if len(source.findings.faults) > before else Accelerator(name, dims, nested)
+    return None if source.findings.refused > before else Accelerator(name, dims, nested)
 
 
 def _array(source: Source, told: Any) -> dict[str, int] | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from accelsim.errors import nearest
 from accelsim.importers.imported import Left
-from accelsim.importers.reading import LARGEST_NUMBER, Findings
+from accelsim.importers.reading import LARGEST_NUMBER, MOST_FAULTS, Findings
 from accelsim.spec.yamlfile import Located, Path, Place, fault, read_yaml, render_path
 
 
@@ -35,6 +35,9 @@ class Source:
 
     def refuse(self, path: Path, message: str, allowed: str = "", hint: str = "") -> None:
         """A fault at a path."""
+        self.findings.refused += 1
+        if len(self.findings.faults) >= MOST_FAULTS:
+            return
         one = fault(self.located, path, message, allowed, hint)
         if one not in self.findings.faults:
             self.findings.faults.append(one)
@@ -45,7 +48,14 @@ class Source:
         while known and known not in self.located.where:
             known = known[:-1]
         line, column = self.located.where.get(known, (0, 0))
-        self.findings.left.append(Left(self.located.file, line, column, render_path(self.value, path), reason))
+        self.findings.left.append(Left(self.located.file, line, column, self._path(path), reason))
+
+    def _path(self, path: Path) -> str:
+        """A path as it is told; entries of a long list by their number, since looking for their names takes long."""
+        if isinstance(self.value, list) and len(self.value) > 200 and path and isinstance(path[0], int):
+            inside = render_path(self.value[path[0]], path[1:])
+            return f"[{path[0]}].{inside}" if inside else f"[{path[0]}]"
+        return render_path(self.value, path)
 
     def take(self, path: Path, holder: Any, key: str, check: Callable[[Any], bool], what: str) -> Any:
         """A value that must be there and pass a check; None, and a fault, where it is not."""

@@ -55,7 +55,7 @@ def entry_for(layer: Layer, entries: Sequence[Entry]) -> Entry | None:
 
 
 def _entry(source: Source, path: tuple[int], told: Any, accelerator: Accelerator | None) -> Entry | None:
-    before = len(source.findings.faults)
+    before = source.findings.refused
     name = source.take(path, told, "name", is_text, "a layer's name, a type or default")
     if not isinstance(told, dict):
         return None
@@ -87,7 +87,7 @@ def _entry(source: Source, path: tuple[int], told: Any, accelerator: Accelerator
                          "the next what is left")
     order = tuple(_ordered(source, where, item) for where, item in
                   source.items((*path, "temporal_ordering"), told.get("temporal_ordering") or [], "loops"))
-    return None if len(source.findings.faults) > before else Entry(name, links, spatial, order, path)
+    return None if source.findings.refused > before else Entry(name, links, spatial, order, path)
 
 
 def _step(source: Source, path: Any, told: Any, whole: int) -> Step | None:

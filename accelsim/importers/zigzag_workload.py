@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accelsim.importers.reading import whole_number
+from accelsim.importers.reading import MOST_LAYERS, whole_number
 from accelsim.importers.zigzag_accelerator import ROLES
 from accelsim.importers.zigzag_file import Source, is_count, is_text
 
@@ -46,27 +46,30 @@ def read_layers(source: Source) -> list[Layer]:
     """The layers; fewer where there are faults."""
     layers: list[Layer] = []
     told = source.value
-    if not isinstance(told, list) or not told:
-        source.refuse((), "no layers", "a list of layers")
+    if not isinstance(told, list) or not 0 < len(told) <= MOST_LAYERS:
+        many = isinstance(told, list) and told
+        source.refuse((), f"more than {MOST_LAYERS:,} layers" if many else "no layers", "a list of layers")
         return []
     joined = [i for i, item in enumerate(told) if isinstance(item, dict) and isinstance(item.get("operand_source"), dict) and any(
         one != item.get("id") for one in item["operand_source"].values())]
     if joined:
         source.leave((joined[0], "operand_source"), f"layers run one after another, each from a cold start: what one hands on "
                      f"is read from the outermost memory that holds it ({len(joined)} layers take from others)")
+    names: set[str] = set()
     for i, item in enumerate(told):
         layer = _layer(source, (i,), item)
         if layer is None:
             continue
-        if any(layer.name == one.name for one in layers):
+        if layer.name in names:
             source.refuse((i, "name" if isinstance(item, dict) and "name" in item else "id"),
                           f"a second layer named {layer.name}", "names that differ")
+        names.add(layer.name)
         layers.append(layer)
     return layers
 
 
 def _layer(source: Source, path: tuple[int], told: Any) -> Layer | None:
-    before = len(source.findings.faults)
+    before = source.findings.refused
     number = source.take(path, told, "id", lambda value: isinstance(value, int), "an integer")
     if not isinstance(told, dict):
         return None
@@ -79,7 +82,7 @@ def _layer(source: Source, path: tuple[int], told: Any) -> Layer | None:
     relations = _relations(source, path, told, dims)
     operands = _operands(source, path, told)
     bits = source.take(path, told, "operand_precision", lambda value: isinstance(value, dict), "bits of each operand")
-    if len(source.findings.faults) > before:
+    if source.findings.refused > before:
         return None
     types = {one: _type(source, (*path, "operand_precision"), bits, one if one != "O" else "O_final", zero=one != "O")
              for one in operands}
@@ -102,7 +105,7 @@ def _layer(source: Source, path: tuple[int], told: Any) -> Layer | None:
         source.refuse((*path, "loop_dims"), f"{dim.upper()} indexes no operand that has bits")
     if len(tensors) < 2:
         source.refuse((*path, "operand_precision"), "no operand besides the output has bits")
-    if len(source.findings.faults) > before or "O" not in tensors:
+    if source.findings.refused > before or "O" not in tensors:
         return None
     if "+" in told["equation"].replace("+=", ""):
         source.leave((*path, "equation"), "an addition is counted as a multiply-accumulate, as ZigZag counts it")
