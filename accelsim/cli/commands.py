@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,9 +20,9 @@ from accelsim.errors import Fault, SpecError, nearest
 from accelsim.measure.report import Failed, RunReport
 from accelsim.outputs import results, table, text
 from accelsim.outputs.trace import MOST_ROWS
-from accelsim.spec.read import Unmapped, read_workload
+from accelsim.spec.read import Asked, Unmapped
 from accelsim.timeline import RecordOptions
-from accelsim.verbs import MOST_STEPS, Finished, Options, estimates, load, save
+from accelsim.verbs import MOST_STEPS, Finished, Options, estimates, load, operator_names, save
 from accelsim.verbs import failed as failed_report
 from accelsim.verbs import run as run_workload
 
@@ -74,7 +75,7 @@ def run(asking: Asking, as_json: bool, files: Files) -> int:
     window = read_window(files.window)
     check_files(files)
     if files.operator is not None:
-        asked_for(files, [one.name for one in read_workload(asking.workload, asking.overrides).operators], window)
+        asked_for(files, operator_names(asking.chip, asking.workload, asking.options()), window)
     looked_at = files.profiles or files.bars is not None or files.save is not None
     rows = max(RecordOptions.most_rows * looked_at, files.trace_rows * (files.trace is not None))
     record = RecordOptions(window, rows, bins=2048 if files.profiles else 256)
@@ -82,6 +83,7 @@ def run(asking: Asking, as_json: bool, files: Files) -> int:
         finished = run_workload(asking.chip, asking.workload, asking.options(record), progress.tell)
         if files.profiles or files.bars is not None:
             import accelsim.outputs.pictures  # noqa: F401  its kernel is compiled with the others, and said once
+    tell_left_out(finished.asked)
     if files.save is not None:
         save(finished, files.save)
     return show(finished, as_json, files, window)
@@ -170,9 +172,19 @@ def tell_failures(failed: Iterable[Failed]) -> None:
         print(f"accelsim: {one.name}: {one.reason}", file=sys.stderr)
 
 
+def tell_left_out(asked: Asked) -> None:
+    """On stderr, in a line: that files of other tools say more than was carried over."""
+    if asked.left_out:
+        many = len(asked.left_out)
+        what = "1 setting" if many == 1 else f"{many} settings"
+        print(f"accelsim: {what} of other tools' files could not be carried over, or only in other words; "
+              f"`{shlex.join(['accelsim', 'import', *asked.imported])}` lists {'it' if many == 1 else 'them'}", file=sys.stderr)
+
+
 def estimate(asking: Asking, as_json: bool) -> int:
     """The closed form."""
     asked, items = estimates(asking.chip, asking.workload, asking.options())
+    tell_left_out(asked)
     rows = [item for item in items if not isinstance(item, Unmapped)]
     failed = [failed_report(item) for item in items if isinstance(item, Unmapped)]
     if as_json:
@@ -192,6 +204,7 @@ def check(asking: Asking, as_json: bool, tolerance: float) -> int:
     """Both answers side by side."""
     with compiling(), Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(), progress.tell)
+    tell_left_out(finished.asked)
     run_report = finished.report
     differing = [one for one in run_report.done if one.crosscheck.traffic_differences]
     gap = abs(run_report.cycles - run_report.estimated_cycles) / max(1, run_report.cycles)

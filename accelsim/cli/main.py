@@ -241,6 +241,26 @@ def init(folder: Annotated[Path, typer.Argument(help="A folder that does not exi
     return starter.init(folder)
 
 
+def _importers(begun: str) -> list[str]:
+    """What completes the names of other tools in a shell."""
+    from accelsim.importers.table import IMPORTERS
+    return [one.name for one in IMPORTERS if one.name.startswith(begun)]
+
+
+@app.command("import")
+def import_(files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of one other tool (accelsim list "
+                                                        "formats); recognised by what they say.")],
+            to: Annotated[Path | None, typer.Option("--to", metavar="DIR", help="Write chip.yaml, workload.yaml and mapping.yaml "
+                                                    "there; default print them.")] = None,
+            tool: Annotated[str | None, typer.Option("--from", metavar="TOOL", help="Whose files they are; default recognised.",
+                                                     autocompletion=_importers)] = None,
+            force: Annotated[bool, typer.Option("--force", help="Overwrite files of these names.")] = False,
+            as_json: AsJson = False) -> int:
+    """Another tool's files as a chip, a workload and a mapping of ours, and what of them could not be carried over."""
+    from accelsim.cli import importing
+    return importing.import_files(files, to, tool, force, as_json)
+
+
 @app.command()
 def doctor(as_json: AsJson = False) -> int:
     """Check this installation, say what to do about what is wrong, and compile the kernels; exit 1 if a check failed."""
