@@ -6,15 +6,16 @@ import csv
 import io
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from accelsim.cli.compiling import compiling
+from accelsim.cli.options import Column
+from accelsim.cli.pictures import Pictures, check_operator, draw, picture_faults
 from accelsim.cli.progress import Progress
 from accelsim.drivers import Driver
-from accelsim.errors import Fault, SpecError, nearest
+from accelsim.errors import Fault, SpecError
 from accelsim.measure.report import Failed, RunReport
 from accelsim.outputs import results, table, text
 from accelsim.spec.read import Unmapped, read_workload
@@ -44,86 +45,65 @@ class Asking:
                        self.jobs, self.driver, self.fast_forward)
 
 
-class Files(NamedTuple):
+@dataclass(frozen=True)
+class Files:
     """What to write besides the summary."""
 
     csv: Path | None
-    timeline: Path | None
-    window: str | None
-    operator: str | None
-    save: Path | None = None
-    bars: Path | None = None
+    save: Path | None
+    pictures: Pictures
 
 
-PICTURES = (".png", ".svg", ".pdf")
+def pictures(files: Mapping[str, Path | None], column: Column, data: bool, operator: str | None, window: str | None) -> Pictures:
+    """What to draw, as the options say it; those without a file were not given. Raises SpecError for a window that is none."""
+    return Pictures({option: path for option, path in files.items() if path is not None}, column, data, operator,
+                    read_window(window))
 
 
 def run(asking: Asking, as_json: bool, files: Files) -> int:
     """Simulate and show."""
-    window = read_window(files.window)
     check_files(files)
-    if files.operator is not None:
-        check_operator(files.operator, [one.name for one in read_workload(asking.workload, asking.overrides).operators])
-    looked_at = files.timeline is not None or files.bars is not None or files.save is not None
-    record = RecordOptions(window, RecordOptions.most_rows if looked_at else 0, bins=2048 if files.timeline is not None else 256)
+    asked = files.pictures
+    if asked.operator is not None:
+        check_operator(asked.operator, [one.name for one in read_workload(asking.workload, asking.overrides).operators])
+    record = RecordOptions(asked.window, RecordOptions.most_rows if asked.files or files.save is not None else 0,
+                           bins=2048 if "--timeline" in asked.files else 256)
     with compiling(), Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(record), progress.tell)
-        if files.timeline is not None or files.bars is not None:
-            import accelsim.outputs.pictures  # noqa: F401  its kernel is compiled with the others, and said once
+        if asked.files:
+            import accelsim.outputs.raster_lanes  # noqa: F401  its kernel is compiled with the others, and said once
     if files.save is not None:
         save(finished, files.save)
-    return show(finished, as_json, files, window)
+    return show(finished, as_json, files)
 
 
 def report(folder: Path, as_json: bool, files: Files) -> int:
     """Measure and draw again."""
-    window = read_window(files.window)
     check_files(files)
-    return show(load(folder), as_json, files, window)
+    return show(load(folder), as_json, files)
 
 
-def show(finished: Finished, as_json: bool, files: Files, window: tuple[int, int] | None) -> int:
+def show(finished: Finished, as_json: bool, files: Files) -> int:
     """Print the report, write the files asked for; the exit code says whether all operators ran."""
     run_report = finished.report
     print(results.to_text(results.run_json(run_report)) if as_json else text.summary(run_report))
     if files.csv is not None:
         write_text(files.csv, table.to_csv(run_report))
-    draw(finished, files, window)
+    draw_all(finished, files.pictures)
     tell_failures(run_report.failed)
     return exit_code(run_report)
+
+
+def draw_all(finished: Finished, asked: Pictures) -> None:
+    """Draw, and write the numbers of each picture beside it if they are wanted."""
+    for path, drawn in draw(finished, asked):
+        if asked.data:
+            write_text(path.with_suffix(".csv"), drawn.to_csv())
 
 
 def exit_code(run_report: RunReport) -> int:
     """0, or the worst of the failed operators' codes."""
     return max([one.exit_code for one in run_report.failed], default=0)
-
-
-def draw(finished: Finished, files: Files, window: tuple[int, int] | None) -> None:
-    """Pictures of one operator: the one named, else the one with the most cycles."""
-    ran = {one.name: i for i, one in enumerate(finished.report.operators) if one in finished.report.done}
-    if not ran or (files.timeline is None and files.bars is None):
-        return
-    with compiling():
-        from accelsim.outputs.pictures import draw_stall_bars, draw_timeline
-    name = files.operator or max(finished.report.done, key=lambda one: one.cycles).name
-    check_operator(name, list(ran))
-    timeline = finished.timelines[ran[name]]
-    assert timeline is not None, "it ran"
-    if window is not None and window[0] >= timeline.cycles:
-        raise SpecError([Fault("--window", 0, 0, "", f"{name} ends at cycle {timeline.cycles:,}; nothing to draw from cycle "
-                               f"{window[0]:,} on")])
-    title = f"{name} on {finished.report.chip}"
-    if files.timeline is not None:
-        draw_timeline(timeline, files.timeline, title=title, window=window, clock_hz=float(finished.report.clock_hz))
-    if files.bars is not None:
-        draw_stall_bars(timeline, files.bars, title=title)
-
-
-def check_operator(name: str, known: list[str]) -> None:
-    """Refuse to draw an operator that is not there."""
-    if name not in known:
-        raise SpecError([Fault("--operator", 0, 0, "", f"no operator named '{name}' ran", ", ".join(known[:12]),
-                               nearest(name, known))])
 
 
 def tell_failures(failed: Iterable[Failed]) -> None:
@@ -193,15 +173,7 @@ def read_window(word: str | None) -> tuple[int, int] | None:
 
 def check_files(files: Files) -> None:
     """Refuse what cannot be written before any work is done."""
-    faults = []
-    for option, path in (("--timeline", files.timeline), ("--stall-bars", files.bars)):
-        if path is not None and path.suffix.lower() not in PICTURES:
-            faults.append(Fault(option, 0, 0, "", f"no picture format '{path.suffix}'", ", ".join(PICTURES)))
-    for option, path in (("--timeline", files.timeline), ("--stall-bars", files.bars), ("--csv", files.csv)):
-        if path is not None and not path.absolute().parent.is_dir():
-            faults.append(Fault(option, 0, 0, "", f"no folder {path.parent}"))
-        elif path is not None and path.is_dir():
-            faults.append(Fault(option, 0, 0, "", f"{path} is a folder; name a file"))
+    faults = picture_faults(files.pictures, {} if files.csv is None else {"--csv": files.csv})
     if files.save is not None and files.save.exists() and not files.save.is_dir():
         faults.append(Fault("--save", 0, 0, "", f"{files.save} is a file; name a folder"))
     elif files.save is not None and files.save.is_dir() and any(files.save.iterdir()) and not (files.save / "run.json").is_file():

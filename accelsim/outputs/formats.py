@@ -22,5 +22,12 @@ FORMATS: tuple[Format, ...] = (
     Format("svg", "--timeline FILE.svg", "stall timeline as vectors, for the web"),
     Format("pdf", "--timeline FILE.pdf", "stall timeline as vectors, for a paper"),
     Format("stall bars", "--stall-bars FILE.png|.svg|.pdf", "each array's cycles by cause as one bar"),
+    Format("roofline", "--roofline FILE.png|.svg|.pdf", "roofs of all ports and links, and what was attained below them"),
+    Format("ladder", "--ladder FILE.png|.svg|.pdf", "from peak to delivered, a bar for each kind of loss"),
+    Format("waterfall", "--waterfall FILE.png|.svg|.pdf", "from the estimate's bound to the measurement, by stall cause"),
+    Format("utilization", "--utilization FILE.png|.svg|.pdf", "the arrays' cycles by cause along time"),
+    Format("bandwidth", "--bandwidth FILE.png|.svg|.pdf", "what each port and link carried along time"),
+    Format("heat map", "--heat-map FILE.png|.svg|.pdf", "how busy each link was, on the network's topology or the chip's levels"),
+    Format("data", "--data", "beside each picture a table of exactly what it shows (.csv)"),
     Format("run folder", "--save DIR", "all of a run, to be measured and drawn again by `accelsim report DIR`"),
 )
