@@ -26,6 +26,8 @@ from accelsim.spec.network import Topology
 BAR_INCHES = 0.32
 """What the scale of colours takes below the field."""
 _WIDEST_PITCH = 0.85
+_FINE_PITCH = 0.3
+"""Where neighbours are closer, arrows and lines are drawn finer."""
 _ROW_PITCH, _LEAST_ROW_PITCH = 0.62, 0.2
 _TALLEST = 3.4
 """Inches of rows, unless even the least pitch needs more."""
@@ -139,10 +141,12 @@ class _Scale:
         self._top = self.height - margin + (min(ys) - beyond_y) * self.y
 
         self.pitch: float = min(self.x, self.y)
+        self.fine: float = min(1.0, self.pitch / _FINE_PITCH)
         own = [node.at for node in layout.nodes]
         steps = [max(abs(one[0] - other[0]) * self.x, abs(one[1] - other[1]) * self.y)
                  for one, other in zip(own, own[1:] + own[:1], strict=True)]
-        self.side: float = max(_LEAST_SIDE, min(_LARGEST_SIDE, 0.85 * min(steps) if len(own) > 1 else 0.42 * self.pitch))
+        self.side: float = min(_LARGEST_SIDE, 0.85 * min(steps) if len(own) > 1 else max(
+            min(_LEAST_SIDE, 0.6 * self.pitch), 0.42 * self.pitch))
 
     def spot(self, at: Spot) -> Spot:
         """In inches from the lower left corner."""
@@ -168,20 +172,23 @@ class _Drawing:
         self._taken = Taken(Box(0.0, 0.0, width, height))
 
     def draw(self) -> None:
-        """Arrows first, glyphs on top, numbers where there is room: the busiest channels' first."""
+        """Arrows first, glyphs on top, numbers where there is room, the busiest channels' first; none where most have no room."""
         self._ties()
         arrows = self._arrows()
         used = [arrow.load.busy_share > 0 for arrow in arrows]
         self._axes.add_collection(PolyCollection(
-            [_outline(arrow) for arrow in arrows], facecolors=[self._colour(arrow.load) for arrow in arrows],
+            [_outline(arrow, self._scale.fine) for arrow in arrows], facecolors=[self._colour(arrow.load) for arrow in arrows],
             edgecolors=["none" if one else _EDGE for one in used], linewidths=[0.0 if one else 0.3 for one in used]),
             autolim=False)
         for arrow in arrows:
             self._taken.add_line(arrow.start, arrow.end, _HEAD / 2)
         self._glyphs()
-        for arrow in sorted(arrows, key=lambda arrow: -arrow.load.busy_share):
-            if arrow.load.busy_share > 0 and arrow.labelled:
-                self._write(_percent(arrow.load), self._taken.place(_along(_percent(arrow.load), arrow)))
+        busiest = sorted((arrow for arrow in arrows if arrow.load.busy_share > 0 and arrow.labelled),
+                         key=lambda arrow: -arrow.load.busy_share)
+        boxes = [self._taken.place(_along(_percent(arrow.load), arrow)) for arrow in busiest]
+        if 2 * sum(box is not None for box in boxes) >= len(boxes):
+            for arrow, box in zip(busiest, boxes, strict=True):
+                self._write(_percent(arrow.load), box)
 
     def _colour(self, load: ChannelLoad) -> str:
         return heat_colour(load.busy_share, self._top) if load.busy_share > 0 else UNUSED_COLOUR
@@ -210,7 +217,7 @@ class _Drawing:
         x, y = x / long, y / long
         glyph = self._side / 2 / max(abs(x), abs(y)) if not self._layout.nodes else self._router_radius
         clear = glyph + 0.01
-        aside = y * _APART, -x * _APART
+        aside = y * _APART * self._scale.fine, -x * _APART * self._scale.fine
         first, last = (0.0 if from_edge else clear), long - (0.0 if to_edge else clear)
         return _Arrow(load, (start[0] + x * first + aside[0], start[1] + y * first + aside[1]),
                       (start[0] + x * last + aside[0], start[1] + y * last + aside[1]), not from_edge)
@@ -259,7 +266,7 @@ class _Drawing:
         upper = side - half if cells else side
         self._axes.add_patch(Rectangle((left, bottom + side - upper), side, upper, facecolor="white", linewidth=0, zorder=3))
         self._axes.add_patch(Rectangle((left, bottom), side, side, facecolor="none", edgecolor=paper.INK,
-                                       linewidth=1.6 if marked else 0.5, zorder=4))
+                                       linewidth=(1.6 if marked else 0.5) * self._scale.fine, zorder=4))
         text = str(node if node is not None else name)
         self._inside(text, x, bottom + side - upper / 2, side, upper, paper.INK, "bold" if marked else "normal")
         self._taken.add(Box(left - 0.01, bottom - 0.01, left + side + 0.01, bottom + side + 0.01))
@@ -275,17 +282,16 @@ def _percent(load: ChannelLoad) -> str:
     return "<1" if 100 * load.busy_share < 0.5 else f"{100 * load.busy_share:.0f}"
 
 
-def _outline(arrow: _Arrow) -> list[Spot]:
-    """A shaft and a head."""
+def _outline(arrow: _Arrow, fine: float) -> list[Spot]:
+    """A shaft and a head, so many times as large as usual."""
     (x, y), (end_x, end_y) = arrow.start, arrow.end
     long = hypot(end_x - x, end_y - y) or 1.0
     ahead = (end_x - x) / long, (end_y - y) / long
-    neck = max(0.0, long - _HEAD)
+    neck, shaft, head = max(0.0, long - _HEAD * fine), _SHAFT * fine / 2, _HEAD * fine / 2
 
     def at(along: float, aside: float) -> Spot:
         return x + ahead[0] * along - ahead[1] * aside, y + ahead[1] * along + ahead[0] * aside
-    return [at(0, -_SHAFT / 2), at(neck, -_SHAFT / 2), at(neck, -_HEAD / 2), at(long, 0), at(neck, _HEAD / 2),
-            at(neck, _SHAFT / 2), at(0, _SHAFT / 2)]
+    return [at(0, -shaft), at(neck, -shaft), at(neck, -head), at(long, 0), at(neck, head), at(neck, shaft), at(0, shaft)]
 
 
 def _along(text: str, arrow: _Arrow) -> Iterable[Box]:

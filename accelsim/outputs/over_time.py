@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from accelsim.measure.carriers import Carrier, CarrierKind, carriers
 from accelsim.measure.report import OperatorReport
 from accelsim.outputs import paper
-from accelsim.outputs.paper import LINE_INCHES, LegendLine
+from accelsim.outputs.paper import LINE_INCHES, LegendLine, text_inches
 from accelsim.outputs.plotted import Plotted, plotted
 from accelsim.outputs.raster_lanes import (
     BUSY,
@@ -29,7 +29,7 @@ from accelsim.outputs.raster_lanes import (
     compose_profile,
 )
 from accelsim.outputs.scales import percent, prefix, short
-from accelsim.outputs.sheet import MARGIN, Legend, open_sheet, widest
+from accelsim.outputs.sheet import MARGIN, Legend, listed, open_sheet, widest
 from accelsim.stalls import StallCause
 from accelsim.timeline import BUSY_STATE, TICKS, LaneKind, Timeline
 
@@ -103,7 +103,7 @@ def draw_utilization(data: UtilizationData, path: Path, *, title: str, width_inc
                  f"useful MACs over the whole run; {len(data.drawn.borders) - 1:,} bins"]
         above = paper.TIME_AXIS_INCHES if clock_hz else LINE_INCHES / 2
         page, place = open_sheet(width_inches, 1.25 if width_inches < 5 else 1.6, title, Legend(heading, lines), notes,
-                                 left=0.42, right=0.12, above=above)
+                                 left=0.42, right=text_inches(f"{last:,.0f}") / 2 + MARGIN, above=above)
         axes = page.chart(*place)
         axes.set_xlim(first, last)
         axes.set_ylim(0, 1)
@@ -267,5 +267,5 @@ def _notes(data: BandwidthData) -> list[str]:
     if data.hidden:
         notes.append(f"the {len(data.flows)} busiest of {len(data.flows) + data.hidden}")
     if data.quiet:
-        notes.append("unlimited or not used: " + ", ".join(data.quiet))
+        notes.append("unlimited or not used: " + listed(data.quiet))
     return notes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -179,7 +180,12 @@ class Page:
         form = picture_format(path)
         buffer = io.BytesIO()
         self.figure.savefig(buffer, format=form, dpi=DPI, metadata={"Title": title, **_METADATA[form]})
-        path.write_bytes(buffer.getvalue())
+        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:  # whole or not at all
+            part.write_bytes(buffer.getvalue())
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def check_width(width_inches: float) -> None:

@@ -19,7 +19,7 @@ from accelsim.outputs.paper import LegendLine, text_inches
 from accelsim.outputs.parity import COLOURS, MARKERS
 from accelsim.outputs.plotted import Plotted, plotted
 from accelsim.outputs.scales import log_ticks, percent, prefix, short
-from accelsim.outputs.sheet import MARGIN, Legend, Place, open_sheet
+from accelsim.outputs.sheet import MARGIN, Legend, Place, listed, open_sheet
 
 OPS_PER_MAC = 2
 _LEFT_INCHES = 0.5
@@ -28,6 +28,7 @@ _OTHER_COLOUR = "#9A9A9A"
 _LARGEST_POINT, _SMALLEST_POINT = 0.28, 0.03
 """Radii, in inches, of an operator that takes the whole run, and of one that takes next to nothing of it."""
 _MOST_LABELS = 16
+_DASH = 5.0
 _LEAST_DECADES = 2.0
 """Of intensity between the outermost marks; of performance as many in proportion to the field's height."""
 
@@ -130,7 +131,7 @@ def draw_roofline(data: RooflineData, path: Path, *, title: str, width_inches: f
     with paper.house_style():
         height = 2.2 if width_inches < 5 else 3.2
         page, place = open_sheet(width_inches, height, title, _legend(data, width_inches), _notes(data), left=_LEFT_INCHES,
-                                 right=0.08, below=0.38, above=0.08)
+                                 right=0.2, below=0.38, above=0.08)
         axes = page.chart(*place)
         scale, letter = prefix(max((peak.ops_per_s for peak in data.peaks if peak.own), default=1.0))
         _limits(axes, data, place)
@@ -155,7 +156,7 @@ def _notes(data: RooflineData) -> list[str]:
     else:
         notes.append("each operator below its outermost roof; a disc's area is its share of the cycles")
     if data.unlimited:
-        notes.append("of unlimited rate, so without a roof: " + ", ".join(data.unlimited))
+        notes.append("of unlimited rate, so without a roof: " + listed(data.unlimited))
     return notes
 
 
@@ -227,10 +228,12 @@ def _draw_lines(axes: Axes, data: RooflineData) -> None:
     first, last = axes.get_xlim()
     top = _top(data)
     for one in data.ceilings:
-        ridge = top / one.bytes_per_s
-        axes.plot([first, ridge], [first * one.bytes_per_s, top], color=_style(data, one.name)[0], linewidth=1.0, zorder=2)
-    begin = min([first, *(top / one.bytes_per_s for one in data.ceilings)]) if not data.ceilings else min(
-        top / one.bytes_per_s for one in data.ceilings)
+        alike = [other.name for other in data.ceilings if other.bytes_per_s == one.bytes_per_s]
+        # lines that coincide take turns
+        pattern = (0.0, None) if len(alike) == 1 else (_DASH * alike.index(one.name), (_DASH, _DASH * (len(alike) - 1)))
+        axes.plot([first, top / one.bytes_per_s], [first * one.bytes_per_s, top], color=_style(data, one.name)[0], linewidth=1.0,
+                  linestyle=pattern, zorder=2)
+    begin = min((top / one.bytes_per_s for one in data.ceilings), default=first)
     for peak in data.peaks:
         if peak.own:
             axes.plot([begin * peak.ops_per_s / top, last], [peak.ops_per_s] * 2, color=_PEAK_COLOUR, linewidth=1.0, zorder=2)

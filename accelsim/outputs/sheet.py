@@ -69,6 +69,13 @@ def open_sheet(width: float, height: float, title: str, legend: Legend | None, n
     return page, Place(left, beneath, width - left - right, height)
 
 
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Names one after another, of many the first and how many there are besides."""
+    if len(names) <= most + 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most} others"
+
+
 def widest(texts: Sequence[str]) -> float:
     """Inches of the widest of some texts; 0 without any."""
     return max((text_inches(text) for text in texts), default=0.0)

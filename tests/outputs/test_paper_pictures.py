@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -76,6 +76,13 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     file = tmp_path_factory.mktemp("two") / "two.yaml"
     file.write_text(TWO, encoding="utf-8")
     return run("toy", str(file))
+
+
+@pytest.fixture(scope="module")
+def others() -> list[Finished]:
+    """Whose numbers stand at the ends of axes."""
+    return [run("a100", "gemm:m=4096,n=4096,k=4096,dtype=fp16"), run("groq-tsp", "gemm:m=320,n=320,k=640,dtype=int8"),
+            run("tpu-v3", "gemm:m=1024,n=1024,k=1024,dtype=bf16")]
 
 
 @pytest.fixture(scope="module")
@@ -377,10 +384,10 @@ def test_a_scale_of_shares_ends_at_a_round_share() -> None:
 Draw = Callable[[Path, float], Plotted]
 
 
-def every_picture(tile: Finished, two: Finished, mesh: Finished, gemmini: Finished, resnet: Finished,
-                  ) -> Iterator[tuple[str, Draw]]:
+def every_picture(runs: Sequence[Finished]) -> Iterator[tuple[str, Draw]]:
     title = "A title $ with _signs_ and \\more words than fit on the line of a column of a paper {by} far"
-    for word, finished in (("tile", tile), ("two", two), ("mesh", mesh), ("gemmini", gemmini), ("resnet", resnet)):
+    for finished in runs:
+        word = f"{finished.report.workload} on {finished.report.chip}"
         done, clock = finished.report.done, finished.report.clock_hz
         longest = max(range(len(done)), key=lambda index: done[index].cycles)
         one, timeline = done[longest], finished.timelines[longest]
@@ -407,10 +414,11 @@ def visible(figure: Figure) -> list[Text]:
 
 @pytest.mark.parametrize("width", [SINGLE, DOUBLE])
 def test_all_text_is_legible_apart_and_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: float, tile: Finished,
-                                                   two: Finished, mesh: Finished, gemmini: Finished, resnet: Finished) -> None:
+                                                   two: Finished, mesh: Finished, gemmini: Finished, resnet: Finished,
+                                                   others: list[Finished]) -> None:
     drawn: list[Figure] = []
     monkeypatch.setattr(paper.Page, "save", lambda page, *_: drawn.append(page.figure))
-    for name, draw in every_picture(tile, two, mesh, gemmini, resnet):
+    for name, draw in every_picture([tile, two, mesh, gemmini, resnet, *others]):
         draw(tmp_path / "a.png", width)
         figure = drawn.pop()
         figure.draw_without_rendering()
@@ -444,6 +452,13 @@ def test_the_busiest_channels_have_their_numbers(tmp_path: Path, monkeypatch: py
     said = [text.get_text() for text in visible(caught[0])]
     assert {str(n) for n in range(16)} <= set(said)
     assert {f"{100 * n / 48:.0f}" for n in range(1, 48)} <= set(said)
+
+
+def test_numbers_are_left_out_where_most_have_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    topology = read_network("mesh8x8", ("network.topology.sizes=[16, 16]",)).topology
+    with figures(monkeypatch) as caught:
+        draw_heat_map(loads(topology), tmp_path / "a.svg", title="t", width_inches=SINGLE)
+    assert {text.get_text() for text in visible(caught[0])} & {str(n) for n in range(1, 100)} == set()
 
 
 def test_names_of_operators_with_most_cycles_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, two: Finished) -> None:
