@@ -166,7 +166,7 @@ def _style(data: RooflineData, roof: str) -> tuple[str, str]:
 
 
 def _legend(data: RooflineData, width: float) -> Legend:
-    """Roofs by how much of what they allow is attained, peaks by size; the columns' heads first."""
+    """Roofs by what they allow, the lowest first, peaks by size; the columns' heads before them."""
     ops, ops_letter = prefix(max((peak.ops_per_s for peak in data.peaks if peak.own), default=1.0))
     top = max((one.bytes_per_s for one in data.ceilings), default=1.0)
     rate, rate_letter = prefix(top if top < 1e13 else top / 1e3)
@@ -174,7 +174,7 @@ def _legend(data: RooflineData, width: float) -> Legend:
     rows: list[tuple[str, str, str, tuple[str, ...]]] = []
     if data.single:
         head: tuple[str, ...] = (f"{rate_letter}B/s", "op/byte", f"allows {ops_letter}OP/s", "attained")
-        for one in sorted(data.ceilings, key=lambda one: -_attained(by_roof[one.name])):
+        for one in sorted(data.ceilings, key=lambda one: one.bytes_per_s * by_roof[one.name].ops_per_byte):
             point = by_roof[one.name]
             colour, marker = _style(data, one.name)
             rows.append((colour, marker, one.name, (short(one.bytes_per_s / rate), short(point.ops_per_byte),
