@@ -129,6 +129,19 @@ def _rows(stretch: Stretch, most: int) -> Ints:
     return np.concatenate(found)
 
 
+def begin_behind(repeat: Repeat, rows: int) -> int:
+    """The first tick of what is left of a repeat without its first so many rows, of which it has more."""
+    copy, rows = divmod(rows, repeat.stretch.rows)
+    begins = [repeat.low + (copy + 1) * repeat.shift] if copy + 1 < repeat.times else []
+    for item in repeat.stretch.items:
+        own = item.rows if isinstance(item, Repeat) else len(item)
+        if rows < own:
+            begin = begin_behind(item, rows) if isinstance(item, Repeat) else int(item[rows:, 1].min())
+            begins.append(begin + (copy + 1) * repeat.shift)
+        rows = max(0, rows - own)
+    return min(begins)
+
+
 class RowLog:
     """What was recorded since the oldest place that may still be wanted. Places count from the start of the run."""
 

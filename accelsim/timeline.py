@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim.repeats import Repeat, RowLog, Stretch, before, written_out
+from accelsim.repeats import Repeat, RowLog, Stretch, before, begin_behind, written_out
 from accelsim.stalls import Phase, StallCause
 
 Ints = NDArray[np.int64]
@@ -110,7 +110,10 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Timeline:
-    """What happened. ``kept``: (lane, first tick, end tick, state, label) inside the window, piece by piece, as they came."""
+    """What happened. ``kept``: (lane, first tick, end tick, state, label) inside the window, piece by piece, as they came.
+
+    ``whole_until``: no row that begins before this tick was dropped.
+    """
 
     cycles: int
     lanes: tuple[Lane, ...]
@@ -127,6 +130,7 @@ class Timeline:
     counts: Mapping[str, int]
     first_starts: tuple[int, ...]
     skipped: Skipped
+    whole_until: int
 
     @cached_property
     def rows(self) -> Ints:
@@ -158,7 +162,7 @@ class Timeline:
             "link_bytes": dict(self.link_bytes), "port_bytes": dict(self.port_bytes), "counts": dict(self.counts),
             "first_starts": self.first_starts,
             "culprits": [(*key, value) for key, value in self.culprits.items()],
-            "skipped": asdict(self.skipped),
+            "skipped": asdict(self.skipped), "whole_until": self.whole_until,
         }
         with path.open("wb") as file:
             np.savez_compressed(file, about=np.array(json.dumps(about)), totals=self.totals, ticks=self.profile.ticks,
@@ -176,7 +180,7 @@ class Timeline:
                     (about["window"][0], about["window"][1]), about["rows_dropped"], tuple(about["labels"]),
                     {(level, tensor): Traffic(**values) for level, tensor, values in about["traffic"]},
                     about["link_bytes"], about["port_bytes"], {(a, b, c, d): value for a, b, c, d, value in about["culprits"]},
-                    about["counts"], tuple(about["first_starts"]), _skipped(about["skipped"]))
+                    about["counts"], tuple(about["first_starts"]), _skipped(about["skipped"]), about["whole_until"])
         except (KeyError, OSError, TypeError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(f"{path}: not a saved timeline ({error})") from None
 
@@ -219,6 +223,7 @@ class Recorder:
         self._kept: list[Ints] = []
         self._kept_rows = 0
         self._dropped = 0
+        self._dropped_from: int | None = None
         self.traffic: dict[tuple[str, str], Traffic] = {}
         self.link_bytes: dict[str, int] = {}
         self.port_bytes: dict[str, int] = {}
@@ -278,7 +283,7 @@ class Recorder:
             rows = rows[(rows[:, 2] > first * TICKS) & (rows[:, 1] < last * TICKS)]
         room = self.options.most_rows - self._kept_rows
         if len(rows) > room:
-            self._dropped += len(rows) - room
+            self._drop(len(rows) - room, int(rows[room:, 1].min()))
             rows = rows[:room]
         if len(rows):
             self._kept.append(rows)
@@ -310,7 +315,13 @@ class Recorder:
             kept = written_out(again, self.options.most_rows - self._kept_rows)
             self._kept.append(kept)
             self._kept_rows += len(kept)
-            self._dropped += again.rows - len(kept)
+            if len(kept) < again.rows:
+                self._drop(again.rows - len(kept), begin_behind(again, len(kept)))
+
+    def _drop(self, rows: int, begin: int) -> None:
+        """So many rows are not kept; none of them begins before a tick."""
+        self._dropped += rows
+        self._dropped_from = begin if self._dropped_from is None else min(self._dropped_from, begin)
 
     def _stretch(self, place: int) -> Stretch:
         assert self._log is not None, "only what is logged can be repeated"
@@ -321,7 +332,8 @@ class Recorder:
         self.work_up()
         lead = self.options.lead_cycles
         cycles, first_starts = cycles + lead, [start if start < 0 else start + lead for start in first_starts]
+        window = self.options.window or (0, cycles)
         return Timeline(cycles, tuple(self.lanes), self._totals, Profile(max(1, self._width // TICKS), self._bins),
-                        tuple(self._kept), self.options.window or (0, cycles), self._dropped, tuple(self.labels), self.traffic,
+                        tuple(self._kept), window, self._dropped, tuple(self.labels), self.traffic,
                         self.link_bytes, self.port_bytes, dict(sorted(self.culprits.items())), self.counts, tuple(first_starts),
-                        self.skipped)
+                        self.skipped, window[1] * TICKS if self._dropped_from is None else self._dropped_from)

@@ -157,6 +157,11 @@ def human_bytes(amount_bytes: int | Fraction) -> str:
     return _human(Fraction(amount_bytes), 1024, ("B", "KiB", "MiB", "GiB", "TiB", "PiB"))
 
 
+def human_rate(bytes_per_s: int | Fraction) -> str:
+    """A bandwidth for a reader, three digits and a decimal unit: "34.0 GB/s"; rounded, not to be read back."""
+    return _human(Fraction(bytes_per_s), 1000, ("B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"))
+
+
 def human_time(seconds: Fraction | float) -> str:
     """A time for a reader, three digits and a unit: "12.3 us"; rounded, not to be read back."""
     if isinstance(seconds, float) and not math.isfinite(seconds):

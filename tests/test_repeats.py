@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from accelsim.repeats import Repeat, RowLog, Stretch, before, written_out
+from accelsim.repeats import Repeat, RowLog, Stretch, before, begin_behind, written_out
 from accelsim.timeline import STATES, Lane, LaneKind, Recorder, RecordOptions
 
 from .helpers import differing
@@ -62,6 +62,12 @@ def test_what_it_says_of_itself(repeat: Repeat) -> None:
 @given(repeats, st.integers(0, 200))
 def test_rows_written_out(repeat: Repeat, most: int) -> None:
     assert np.array_equal(written_out(repeat, most), plain(repeat)[:most])
+
+
+@given(repeats, st.data())
+def test_where_the_rest_begins(repeat: Repeat, data: st.DataObject) -> None:
+    gone = data.draw(st.integers(0, repeat.rows - 1))
+    assert begin_behind(repeat, gone) == plain(repeat)[gone:, 1].min()
 
 
 @given(repeats, st.lists(st.integers(0, 1500), min_size=1, max_size=20))

@@ -5,22 +5,25 @@ from __future__ import annotations
 import csv
 import io
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from accelsim.cli import traces
 from accelsim.cli.compiling import compiling
 from accelsim.cli.options import Column
-from accelsim.cli.pictures import Pictures, check_operator, draw, picture_faults
+from accelsim.cli.pictures import Pictures, draw, picture_faults
 from accelsim.cli.progress import Progress
 from accelsim.drivers import Driver
-from accelsim.errors import Fault, SpecError
+from accelsim.errors import Fault, SpecError, nearest
 from accelsim.measure.report import Failed, RunReport
 from accelsim.outputs import results, table, text
-from accelsim.spec.read import Unmapped, read_workload
+from accelsim.outputs.trace import MOST_ROWS
+from accelsim.spec.read import Asked, Unmapped
 from accelsim.timeline import RecordOptions
-from accelsim.verbs import MOST_STEPS, Finished, Options, estimates, load, save
+from accelsim.verbs import MOST_STEPS, Finished, Options, estimates, load, operator_names, save
 from accelsim.verbs import failed as failed_report
 from accelsim.verbs import run as run_workload
 
@@ -47,11 +50,22 @@ class Asking:
 
 @dataclass(frozen=True)
 class Files:
-    """What to write besides the summary."""
+    """What to write besides the summary; ``pictures`` also say of which operator and window it is."""
 
     csv: Path | None
-    save: Path | None
-    pictures: Pictures
+    save: Path | None = None
+    pictures: Pictures = field(default_factory=Pictures)
+    trace: Path | None = None
+    trace_rows: int = MOST_ROWS
+    page: Path | None = None
+
+    @property
+    def profiles(self) -> bool:
+        """Whether lanes are drawn along time."""
+        return "--timeline" in self.pictures.files or self.page is not None
+
+
+PAGES = (".html", ".htm")
 
 
 def pictures(files: Mapping[str, Path | None], column: Column, data: bool, operator: str | None, window: str | None) -> Pictures:
@@ -65,13 +79,15 @@ def run(asking: Asking, as_json: bool, files: Files) -> int:
     check_files(files)
     asked = files.pictures
     if asked.operator is not None:
-        check_operator(asked.operator, [one.name for one in read_workload(asking.workload, asking.overrides).operators])
-    record = RecordOptions(asked.window, RecordOptions.most_rows if asked.files or files.save is not None else 0,
-                           bins=2048 if "--timeline" in asked.files else 256)
+        asked_for(files, operator_names(asking.chip, asking.workload, asking.options()))
+    looked_at = bool(asked.files) or files.profiles or files.save is not None
+    rows = max(RecordOptions.most_rows * looked_at, files.trace_rows * (files.trace is not None))
+    record = RecordOptions(asked.window, rows, bins=2048 if files.profiles else 256)
     with compiling(), Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(record), progress.tell)
-        if asked.files:
+        if asked.files or files.profiles:
             import accelsim.outputs.raster_lanes  # noqa: F401  its kernel is compiled with the others, and said once
+    tell_left_out(finished.asked)
     if files.save is not None:
         save(finished, files.save)
     return show(finished, as_json, files)
@@ -79,7 +95,7 @@ def run(asking: Asking, as_json: bool, files: Files) -> int:
 
 def report(folder: Path, as_json: bool, files: Files) -> int:
     """Measure and draw again."""
-    check_files(files)
+    check_files(files, saved=True)
     return show(load(folder), as_json, files)
 
 
@@ -89,21 +105,62 @@ def show(finished: Finished, as_json: bool, files: Files) -> int:
     print(results.to_text(results.run_json(run_report)) if as_json else text.summary(run_report))
     if files.csv is not None:
         write_text(files.csv, table.to_csv(run_report))
-    draw_all(finished, files.pictures)
+    draw_all(finished, files)
+    if files.page is not None:
+        write_page(finished, files.page)
     tell_failures(run_report.failed)
     return exit_code(run_report)
 
 
-def draw_all(finished: Finished, asked: Pictures) -> None:
-    """Draw, and write the numbers of each picture beside it if they are wanted."""
-    for path, drawn in draw(finished, asked):
-        if asked.data:
-            write_text(path.with_suffix(".csv"), drawn.to_csv())
+def write_page(finished: Finished, path: Path) -> None:
+    """The report as one HTML file."""
+    with compiling():
+        from accelsim.outputs.report_page import report_page
+    write_text(path, report_page(finished.report, finished.timelines))
 
 
 def exit_code(run_report: RunReport) -> int:
     """0, or the worst of the failed operators' codes."""
     return max([one.exit_code for one in run_report.failed], default=0)
+
+
+def draw_all(finished: Finished, files: Files) -> None:
+    """Pictures and traces of one operator, the one named, else the one with the most cycles; some of all."""
+    ran = {one.name: i for i, one in enumerate(finished.report.operators) if one in finished.report.done}
+    asked = files.pictures
+    if not ran or (not asked.files and files.trace is None):
+        return
+    names = ([max(finished.report.done, key=lambda one: one.cycles).name] if asked.operator is None
+             else asked_for(files, list(ran)))
+    timeline = finished.timelines[ran[names[0]]]
+    assert timeline is not None, "it ran"
+    if asked.window is not None and asked.window[0] >= timeline.cycles:
+        raise SpecError([Fault("--window", 0, 0, "", f"{names[0]} ends at cycle {timeline.cycles:,}; nothing to draw from cycle "
+                               f"{asked.window[0]:,} on")])
+    if files.trace is not None:
+        traces.write_trace(finished, [ran[name] for name in names], files.trace, asked.window, files.trace_rows)
+    for path, drawn in draw(finished, asked, ran[names[0]]):
+        if asked.data:
+            write_text(path.with_suffix(".csv"), drawn.to_csv())
+
+
+def asked_for(files: Files, known: list[str]) -> list[str]:
+    """The operators that ``--operator`` names; refuse those that are not there, and all of them where one is shown."""
+    asked = files.pictures
+    assert asked.operator is not None
+    if asked.operator == traces.ALL and traces.ALL not in known and files.trace is not None:
+        if not asked.files and asked.window is None:
+            return known
+        raise SpecError([Fault("--operator", 0, 0, "", "a trace can show all operators; a picture and a --window are of one")])
+    check_operator(asked.operator, known)
+    return [asked.operator]
+
+
+def check_operator(name: str, known: list[str]) -> None:
+    """Refuse to draw an operator that is not there."""
+    if name not in known:
+        raise SpecError([Fault("--operator", 0, 0, "", f"no operator named '{name}' ran", ", ".join(known[:12]),
+                               nearest(name, known))])
 
 
 def tell_failures(failed: Iterable[Failed]) -> None:
@@ -112,9 +169,19 @@ def tell_failures(failed: Iterable[Failed]) -> None:
         print(f"accelsim: {one.name}: {one.reason}", file=sys.stderr)
 
 
+def tell_left_out(asked: Asked) -> None:
+    """On stderr, in a line: that files of other tools say more than was carried over."""
+    if asked.left_out:
+        many = len(asked.left_out)
+        what = "1 setting" if many == 1 else f"{many} settings"
+        print(f"accelsim: {what} of other tools' files could not be carried over, or only in other words; "
+              f"`{shlex.join(['accelsim', 'import', *asked.imported])}` lists {'it' if many == 1 else 'them'}", file=sys.stderr)
+
+
 def estimate(asking: Asking, as_json: bool) -> int:
     """The closed form."""
     asked, items = estimates(asking.chip, asking.workload, asking.options())
+    tell_left_out(asked)
     rows = [item for item in items if not isinstance(item, Unmapped)]
     failed = [failed_report(item) for item in items if isinstance(item, Unmapped)]
     if as_json:
@@ -134,6 +201,7 @@ def check(asking: Asking, as_json: bool, tolerance: float) -> int:
     """Both answers side by side."""
     with compiling(), Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(), progress.tell)
+    tell_left_out(finished.asked)
     run_report = finished.report
     differing = [one for one in run_report.done if one.crosscheck.traffic_differences]
     gap = abs(run_report.cycles - run_report.estimated_cycles) / max(1, run_report.cycles)
@@ -171,9 +239,15 @@ def read_window(word: str | None) -> tuple[int, int] | None:
     return int(ends[0]), int(ends[1])
 
 
-def check_files(files: Files) -> None:
-    """Refuse what cannot be written before any work is done."""
-    faults = picture_faults(files.pictures, {} if files.csv is None else {"--csv": files.csv})
+def check_files(files: Files, *, saved: bool = False) -> None:
+    """Refuse what cannot be written before any work is done. ``saved``: a saved run is reported, whose page is --html."""
+    page = "--html" if saved else "--report"
+    others = {"--trace": files.trace, "--csv": files.csv, page: files.page}
+    faults = picture_faults(files.pictures, {option: path for option, path in others.items() if path is not None})
+    if files.trace is not None:
+        faults += traces.faults(files.trace)
+    if files.page is not None and files.page.suffix.lower() not in PAGES:
+        faults.append(Fault(page, 0, 0, "", f"no page format '{files.page.suffix}'", ", ".join(PAGES)))
     if files.save is not None and files.save.exists() and not files.save.is_dir():
         faults.append(Fault("--save", 0, 0, "", f"{files.save} is a file; name a folder"))
     elif files.save is not None and files.save.is_dir() and any(files.save.iterdir()) and not (files.save / "run.json").is_file():

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from accelsim.cli import parts
+from accelsim.cli import alone
 from accelsim.cli.options import (
     AsJson,
     Bandwidth,
@@ -29,9 +29,12 @@ from accelsim.cli.options import (
     Roofline,
     Runs,
     StallBars,
+    Trace,
+    TraceRows,
     Utilization,
     Waterfall,
     Workload,
+    shipped_names,
 )
 from accelsim.drivers import Driver
 from accelsim.errors import AccelsimError, SimulatorBug
@@ -106,19 +109,22 @@ def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: D
         window: Annotated[str | None, typer.Option("--window", metavar="A:B", help="Cycles to keep and draw; default all."
                                                       )] = None,
         operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
-                                                        "the one with the most cycles.")] = None,
+                                                        "the one with the most cycles; of traces also all.")] = None,
+        page: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Write all of it as one HTML page that "
+                                                  "opens from disk (.html).")] = None,
         save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep the run for `accelsim report`.")] = None,
         most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED,
-        fast_forward: Forwarded = True, roofline: Roofline = None, ladder: Ladder = None, waterfall: Waterfall = None,
-        utilization: Utilization = None, bandwidth: Bandwidth = None, heat_map: HeatMap = None,
-        column: PageColumn = Column.DOUBLE, data: Data = False) -> int:
+        fast_forward: Forwarded = True, trace: Trace = None, trace_rows: TraceRows = 200_000,
+        roofline: Roofline = None, ladder: Ladder = None, waterfall: Waterfall = None, utilization: Utilization = None,
+        bandwidth: Bandwidth = None, heat_map: HeatMap = None, column: PageColumn = Column.DOUBLE, data: Data = False) -> int:
     """Simulate a workload on a chip and show where the time went."""
     from accelsim.cli import commands
     pictures = commands.pictures({
         "--timeline": timeline, "--stall-bars": stall_bars, "--roofline": roofline, "--ladder": ladder, "--waterfall": waterfall,
         "--utilization": utilization, "--bandwidth": bandwidth, "--heat-map": heat_map}, column, data, operator, window)
     return commands.run(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs,
-                                         driver, fast_forward), as_json, commands.Files(csv, save, pictures))
+                                         driver, fast_forward), as_json,
+                        commands.Files(csv, save, pictures, trace, trace_rows, page))
 
 
 @app.command()
@@ -143,21 +149,58 @@ def check(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow:
 
 
 @app.command()
+def whatif(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: Dataflow = "auto", override: Overrides = None,
+           as_json: AsJson = False,
+           moves: Annotated[int, typer.Option("--moves", min=0, max=20, metavar="N", help="How often to double what binds and "
+                                              "look again.")] = 2,
+           csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table: a row a resource.")] = None,
+           most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED, fast_forward: Forwarded = True,
+           ) -> int:
+    """Run again with each resource doubled, halved and without limit: what binds, and what would bind next."""
+    from accelsim.cli import commands
+    from accelsim.cli import whatif as variations
+    return variations.whatif(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs, driver,
+                                             fast_forward), moves, as_json, csv)
+
+
+@app.command()
+def why(chip: Annotated[str, typer.Argument(metavar="CHIP|RUN_DIR", help="A shipped chip or a chip file; or, alone, a folder "
+                                            "written by `accelsim run --save`.", autocompletion=shipped_names("chips"))],
+        workload: Annotated[str | None, typer.Argument(help="A shipped workload, a workload file, or inline text.",
+                                                       autocompletion=shipped_names("workloads"))] = None, *,
+        at: Annotated[int, typer.Option("--at", min=0, metavar="CYCLE", help="Which cycle.")],
+        lane: Annotated[str | None, typer.Option("--lane", metavar="NAME", help="An array, memory port or link, as the timeline "
+                                                 "names it; default the first array.")] = None,
+        mapping: MappingFile = None, dataflow: Dataflow = "auto", override: Overrides = None, as_json: AsJson = False,
+        operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator; default the one that is "
+                                                     "estimated to take longest.")] = None) -> int:
+    """What a lane does in a cycle, and the chain of waits behind it: tiles, slots, transfers, who was ahead."""
+    from accelsim.cli import commands
+    from accelsim.cli import why as moments
+    asking = Path(chip) if workload is None else commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()))
+    return moments.explain_moment(asking, operator, lane, at, as_json)
+
+
+@app.command()
 def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A folder written by `accelsim run --save`.")],
            as_json: AsJson = False,
            csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table.")] = None,
            timeline: Annotated[Path | None, typer.Option("--timeline", metavar="FILE", help="Draw the stall timeline.")] = None,
            stall_bars: StallBars = None,
            window: Annotated[str | None, typer.Option("--window", metavar="A:B", help="Cycles to draw; default all.")] = None,
-           operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw.")] = None,
-           roofline: Roofline = None, ladder: Ladder = None, waterfall: Waterfall = None, utilization: Utilization = None,
-           bandwidth: Bandwidth = None, heat_map: HeatMap = None, column: PageColumn = Column.DOUBLE, data: Data = False) -> int:
+           operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
+                                                        "the one with the most cycles; of traces also all.")] = None,
+           page: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one HTML page that "
+                                                     "opens from disk (.html).")] = None,
+           trace: Trace = None, trace_rows: TraceRows = 200_000, roofline: Roofline = None, ladder: Ladder = None,
+           waterfall: Waterfall = None, utilization: Utilization = None, bandwidth: Bandwidth = None, heat_map: HeatMap = None,
+           column: PageColumn = Column.DOUBLE, data: Data = False) -> int:
     """Measure and draw a saved run again, without simulating."""
     from accelsim.cli import commands
     pictures = commands.pictures({
         "--timeline": timeline, "--stall-bars": stall_bars, "--roofline": roofline, "--ladder": ladder, "--waterfall": waterfall,
         "--utilization": utilization, "--bandwidth": bandwidth, "--heat-map": heat_map}, column, data, operator, window)
-    return commands.report(folder, as_json, commands.Files(csv, None, pictures))
+    return commands.report(folder, as_json, commands.Files(csv, None, pictures, trace, trace_rows, page))
 
 
 @app.command()
@@ -174,6 +217,26 @@ def roofline(chip: Chip, workload: Workload,
     return roofs.roofline(asking, as_json, commands.pictures({"--roofline": file}, column, data, operator, None))
 
 
+@app.command()
+def diff(before: Annotated[str, typer.Argument(metavar="A", help="A folder of `accelsim run --save`, or a file of `accelsim run "
+                                               "--json`.")],
+         after: Annotated[str, typer.Argument(metavar="B", help="The same of the run to compare with it.")],
+         as_json: AsJson = False,
+         markdown: Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write all of it as Markdown.")] = None,
+         html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as a web page.")] = None,
+         operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Show this operator alone.")] = None,
+         top: Annotated[int | None, typer.Option("--top", min=1, metavar="N", help="Show so many operators, those that differ "
+                                                 "most; default 10, and 3 of them in full.")] = None,
+         fail_above: Annotated[str | None, typer.Option("--fail-above", metavar="MORE", help="Exit 1 if B takes more cycles than "
+                                                        "A by more than this ('2%', '1000 cycles'), or an operator was not "
+                                                        "compared.")] = None,
+         per_operator: Annotated[bool, typer.Option("--per-operator", help="With --fail-above: also if any operator does."
+                                                    )] = False) -> int:
+    """Compare two runs: what was asked differently, and where the difference in cycles comes from."""
+    from accelsim.cli import diff as diffs
+    return diffs.compare(before, after, diffs.Asked(as_json, markdown, html, operator, top), fail_above, per_operator)
+
+
 @app.command("list")
 def list_(what: Annotated[str, typer.Argument(help="chips, memories, networks, workloads, dataflows, operators, metrics, "
                                               "stalls or formats.")],
@@ -183,9 +246,9 @@ def list_(what: Annotated[str, typer.Argument(help="chips, memories, networks, w
     return words.list_words(what)
 
 
-app.command()(parts.dram)
-app.command()(parts.sram)
-app.command()(parts.noc)
+app.command()(alone.dram)
+app.command()(alone.sram)
+app.command()(alone.noc)
 
 
 @app.command()
@@ -208,6 +271,26 @@ def init(folder: Annotated[Path, typer.Argument(help="A folder that does not exi
     """A starter chip, workload and mapping that run as they are."""
     from accelsim.cli import starter
     return starter.init(folder)
+
+
+def _importers(begun: str) -> list[str]:
+    """What completes the names of other tools in a shell."""
+    from accelsim.importers.table import IMPORTERS
+    return [one.name for one in IMPORTERS if one.name.startswith(begun)]
+
+
+@app.command("import")
+def import_(files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of one other tool (accelsim list "
+                                                        "formats); recognised by what they say.")],
+            to: Annotated[Path | None, typer.Option("--to", metavar="DIR", help="Write chip.yaml, workload.yaml and mapping.yaml "
+                                                    "there; default print them.")] = None,
+            tool: Annotated[str | None, typer.Option("--from", metavar="TOOL", help="Whose files they are; default recognised.",
+                                                     autocompletion=_importers)] = None,
+            force: Annotated[bool, typer.Option("--force", help="Overwrite files of these names.")] = False,
+            as_json: AsJson = False) -> int:
+    """Another tool's files as a chip, a workload and a mapping of ours, and what of them could not be carried over."""
+    from accelsim.cli import importing
+    return importing.import_files(files, to, tool, force, as_json)
 
 
 @app.command()

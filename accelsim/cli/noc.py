@@ -32,7 +32,7 @@ _NUMBER = r"[0-9]{0,3}(?:\.[0-9]{1,6})?"
 def noc(name: str, text: str, overrides: tuple[str, ...], model: NetworkModel, as_json: bool, packets_file: Path | None,
         links_file: Path | None, pictures: Pictures) -> int:
     """Run traffic and show what came of it."""
-    commands.check_files(commands.Files(None, None, pictures))
+    commands.check_files(commands.Files(None, pictures=pictures))
     network = read_network(name, overrides)
     traffic = read_lines(sys.stdin, "standard input", network.topology.nodes) if text == "-" else read_traffic(text, network)
     with compiling():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from accelsim.cli.compiling import compiling
 from accelsim.cli.options import Column
-from accelsim.errors import Fault, SpecError, nearest
+from accelsim.errors import Fault
 from accelsim.measure.report import OperatorReport
 from accelsim.timeline import Timeline
 from accelsim.verbs import Finished
@@ -27,7 +27,7 @@ class Pictures:
     ``window``: cycles of those that have a time axis. ``operator``: which one to draw.
     """
 
-    files: Mapping[str, Path]
+    files: Mapping[str, Path] = field(default_factory=dict)
     column: Column = Column.DOUBLE
     data: bool = False
     operator: str | None = None
@@ -128,35 +128,22 @@ KINDS = (_Kind("--timeline", _timeline), _Kind("--stall-bars", _stall_bars), _Ki
          _Kind("--bandwidth", _bandwidth), _Kind("--heat-map", _heat_map))
 
 
-def draw(finished: Finished, pictures: Pictures) -> list[tuple[Path, Plotted]]:
-    """Draw what was asked for, of the operator named, else of the one with the most cycles, or of all where one picture shows
-    all; returns what each file shows.
+def draw(finished: Finished, pictures: Pictures, place: int) -> list[tuple[Path, Plotted]]:
+    """Draw what was asked for; of one operator it shows the one at a place of the report, or all unless one was named.
+
+    Returns what each file shows.
     """
-    done = finished.report.done
-    if not done or not pictures.files:
+    if not pictures.files:
         return []
     with compiling():
         import accelsim.outputs.raster_lanes  # noqa: F401  its kernel is compiled with the others, and said once
-    name = pictures.operator or max(done, key=lambda one: one.cycles).name
-    check_operator(name, [one.name for one in done])
-    place = next(i for i, one in enumerate(finished.report.operators) if one.name == name and one in done)
     longest, timeline = finished.report.operators[place], finished.timelines[place]
     assert isinstance(longest, OperatorReport), "it ran"
     assert timeline is not None, "it ran"
-    if pictures.window is not None and pictures.window[0] >= timeline.cycles:
-        raise SpecError([Fault("--window", 0, 0, "", f"{name} ends at cycle {timeline.cycles:,}; nothing to draw from cycle "
-                               f"{pictures.window[0]:,} on")])
-    subject = _Subject(finished, [longest] if pictures.operator else done, longest, timeline, pictures.window,
+    subject = _Subject(finished, [longest] if pictures.operator else finished.report.done, longest, timeline, pictures.window,
                        pictures.column.inches)
     return [(pictures.files[kind.option], kind.draw(subject, pictures.files[kind.option]))
             for kind in KINDS if kind.option in pictures.files]
-
-
-def check_operator(name: str, known: list[str]) -> None:
-    """Refuse to draw an operator that is not there."""
-    if name not in known:
-        raise SpecError([Fault("--operator", 0, 0, "", f"no operator named '{name}' ran", ", ".join(known[:12]),
-                               nearest(name, known))])
 
 
 def picture_faults(pictures: Pictures, tables: Mapping[str, Path]) -> list[Fault]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from accelsim.cli.commands import Asking, Files, check_files, draw_all, exit_code, tell_failures
+from accelsim.cli.commands import Asking, Files, asked_for, check_files, draw_all, exit_code, tell_failures, tell_left_out
 from accelsim.cli.compiling import compiling
-from accelsim.cli.pictures import Pictures, check_operator
+from accelsim.cli.pictures import Pictures
 from accelsim.cli.progress import Progress
 from accelsim.measure.report import OperatorReport, RunReport
 from accelsim.measure.roofline import Roof, Roofline
 from accelsim.measure.roofline import roofline as measured
 from accelsim.outputs import results
-from accelsim.spec.read import read_workload
 from accelsim.timeline import RecordOptions
 from accelsim.units import human_bytes
+from accelsim.verbs import operator_names
 from accelsim.verbs import run as run_workload
 
 SCHEMA = 1
@@ -23,11 +23,13 @@ _TERA, _GIGA = 10**12, 10**9
 
 def roofline(asking: Asking, as_json: bool, pictures: Pictures) -> int:
     """Simulate, and show every roof of one operator, or of several the one that is lowest."""
-    check_files(Files(None, None, pictures))
+    files = Files(None, pictures=pictures)
+    check_files(files)
     if pictures.operator is not None:
-        check_operator(pictures.operator, [one.name for one in read_workload(asking.workload, asking.overrides).operators])
+        asked_for(files, operator_names(asking.chip, asking.workload, asking.options()))
     with compiling(), Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(RecordOptions(most_rows=0)), progress.tell)
+    tell_left_out(finished.asked)
     run = finished.report
     shown = [one for one in run.done if pictures.operator in (None, one.name)]
     if as_json:
@@ -39,7 +41,7 @@ def roofline(asking: Asking, as_json: bool, pictures: Pictures) -> int:
         print(_of_one(shown[0], run))
     else:
         print(_of_several(shown, run))
-    draw_all(finished, pictures)
+    draw_all(finished, files)
     tell_failures(run.failed)
     return exit_code(run)
 

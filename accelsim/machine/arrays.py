@@ -83,6 +83,8 @@ class ArrayState:
         run = Run(self.number, end, early, late)
         self.running = True
         self.free = end
+        if machine.watcher is not None:
+            machine.watcher.ran(self.number, now, end)
         latency = self.node.latency_cycles
         machine.finished = max(machine.finished, end + latency)  # where the array writes the home, nothing drains
         self._advance(block)
@@ -181,8 +183,7 @@ class ArrayState:
         if last.ready != now:
             raise SimulatorBug(f"array {self.lane} waited until {now:,} though all was ready at {last.ready:,}")
         phase = Phase.START if self.first_start < 0 else Phase.STEADY
-        label = last.station.spec.tensor
-        self._record(self.machine.blame.ready(last, self.free, now, self.number), self.free, now, phase, label)
+        self._record(self.machine.blame.ready(last, self.free, now, self.number), self.free, now, phase, last)
 
     def close(self) -> None:
         """The run is over: how the array spent the time from its last step to the arrival of its last results."""
@@ -195,15 +196,16 @@ class ArrayState:
         if final is None and self.free and self.node.latency_cycles:
             done = max(self.free + self.node.latency_cycles, self.left)
             piece = Piece(StallCause.ARRAY_FILL_DRAIN, self.free, done, "array", "")
-            self._record([piece], self.free, done, Phase.FINISH, self.machine.network.output)
+            self._record([piece], self.free, done, Phase.FINISH, None)
         if final is None or final.drained <= self.free:
             return
         pieces = self.machine.blame.drained(final, self.free, final.drained, self.number)
-        self._record(pieces, self.free, final.drained, Phase.FINISH, self.machine.network.output)
+        self._record(pieces, self.free, final.drained, Phase.FINISH, final)
 
-    def _record(self, pieces: list[Piece], since: int, until: int, phase: Phase, label: int) -> None:
-        """Write stalls; they must cover the wait without gap or overlap."""
-        recorder = self.machine.recorder
+    def _record(self, pieces: list[Piece], since: int, until: int, phase: Phase, awaited: Residency | None) -> None:
+        """Write stalls; they must cover the wait without gap or overlap. ``awaited``: None for the array's own results."""
+        recorder, watcher = self.machine.recorder, self.machine.watcher
+        label = self.machine.network.output if awaited is None else awaited.station.spec.tensor
         at = until
         for piece in pieces:
             if piece.end != at or piece.start >= piece.end:
@@ -213,6 +215,8 @@ class ArrayState:
             at = piece.start
         if at != since:
             raise SimulatorBug(f"blame of {self.lane} leaves {since:,} to {at:,} unexplained")
+        if watcher is not None:
+            watcher.waited(self.number, pieces, since, until, label, awaited)
 
     def _settle(self) -> None:
         """Hand what was done to the recorder, once."""

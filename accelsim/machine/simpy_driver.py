@@ -18,7 +18,7 @@ from accelsim.errors import SimulatorBug
 from accelsim.machine.arrays import ArrayState
 from accelsim.machine.blame import Blame
 from accelsim.machine.network import Network
-from accelsim.machine.state import Leg, Observer, Residency
+from accelsim.machine.state import Leg, Observer, Residency, Watcher
 from accelsim.machine.stations import StationState
 from accelsim.machine.tally import tally
 from accelsim.machine.transfers import Transfers
@@ -39,7 +39,8 @@ class Machine:
     """One run of a network. ``run`` returns the cycle in which the last drain arrived."""
 
     def __init__(self, network: Network, schedule: Schedule, recorder: Recorder,
-                 progress: Callable[[int], None] | None = None, observer: Observer | None = None) -> None:
+                 progress: Callable[[int], None] | None = None, observer: Observer | None = None,
+                 watcher: Watcher | None = None) -> None:
         self.network = network
         self.recorder = recorder
         self.env = simpy.Environment()
@@ -47,6 +48,7 @@ class Machine:
         self.due = False
         self.progress = progress
         self.observer = observer
+        self.watcher = watcher
         self.blame = Blame(network)
         self.transfers = Transfers(self)
         self.channels: Channels[Leg] | None = None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from accelsim.machine.network import Hop, Resource, Route
 from accelsim.machine.outcomes import Mix
@@ -17,6 +17,22 @@ if TYPE_CHECKING:
 
 Observer = Callable[[int, str, int, str, int, int], None]
 """Told of every event of a residency: cycle, what, entry, tensor, unit, residency. It only watches."""
+
+class Watcher(Protocol):
+    """Told what an array did and waited for, and what ports were booked for. It only watches; what it raises ends the run."""
+
+    def ran(self, array: int, start: int, end: int) -> None:
+        """A block of steps began."""
+        ...
+
+    def waited(self, array: int, pieces: Sequence[Piece], since: int, until: int, label: int, last: Residency | None) -> None:
+        """A wait for a residency is over, and what it is blamed on."""
+        ...
+
+    def booked(self, lane: int, leg: Leg, asked: int, begins: int, ends: int) -> None:
+        """A port or link will serve a transfer from a cycle to another."""
+        ...
+
 
 Ahead = tuple[int, int, int, int]
 """Who was served while a transfer waited at a port: from one cycle to another, a tensor's number and a unit."""

@@ -208,7 +208,7 @@ class Transfers:
         if len(requests) > 1:
             requests.sort()
         now = self._machine.now
-        rows = self._machine.recorder.pending
+        rows, watcher = self._machine.recorder.pending, self._machine.watcher
         resources, now_ticks = self.resources, now * TICKS
         for _, _, leg in requests:
             place = len(leg.bookings)
@@ -232,6 +232,8 @@ class Transfers:
             if ends > through:
                 through = ends
             leg.bookings.append((hop, now, begins, ends, through, ahead))
+            if watcher is not None:
+                watcher.booked(resource.lane, leg, now, begins, ends)
             if hop.banked >= 0:
                 self._touch(leg, hop, begins)
             leg.through = through

@@ -1,4 +1,4 @@
-"""The commands that look at a part alone: `accelsim dram`, `accelsim sram`, `accelsim noc`."""
+"""Commands that run a component alone: a memory, an SRAM, a network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from accelsim.cli.options import (
     Overrides,
     PageColumn,
     Workload,
-    completed,
+    shipped_names,
 )
 from accelsim.drivers import NetworkModel
 from accelsim.spec.banks import Arbitration
@@ -26,7 +26,7 @@ from accelsim.spec.sram import Edge
 
 
 def dram(memory: Annotated[str, typer.Argument(help="A shipped memory (accelsim list memories) or a memory file.",
-                                               autocompletion=completed("memories"))],
+                                               autocompletion=shipped_names("memories"))],
          trace: Annotated[str, typer.Argument(help="A file of lines such as 'R 0x40' or 'W 0x80 120' (read or write, address, "
                                               "cycle), or a pattern: stream:n=20000, stride:n=20000,bytes=4 KiB, "
                                               "random:n=20000,writes=3.")],
@@ -88,7 +88,7 @@ def sram(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: 
 
 
 def noc(network: Annotated[str, typer.Argument(help="A shipped network (accelsim list networks) or a network file.",
-                                               autocompletion=completed("networks"))],
+                                               autocompletion=shipped_names("networks"))],
         traffic: Annotated[str, typer.Argument(help="A file of lines 'CREATE_CYCLE SOURCE DESTINATION FLITS', - for standard "
                                                "input, or a pattern: uniform:load=0.2,flits=8,packets=100, transpose, tornado, "
                                                "neighbor, shift, hotspot, incast, scatter, all2all, multicast, reduce.")],
