@@ -15,6 +15,7 @@ from accelsim.cli.progress import Progress
 from accelsim.drivers import NetworkModel
 from accelsim.errors import Fault, SpecError
 from accelsim.outputs import results
+from accelsim.spec.files import bounded
 from accelsim.spec.network import Network
 from accelsim.spec.read import read_network
 from accelsim.spec.traffic import Traffic
@@ -22,6 +23,7 @@ from accelsim.spec.trafficfile import parse_pattern, read_lines, read_traffic
 from accelsim.units import human_bytes, human_time
 
 SCHEMA = 1
+INPUT = "standard input"
 _BUSIEST = 5
 _MOST_LOADS = 100
 _NUMBER = r"[0-9]{0,3}(?:\.[0-9]{1,6})?"
@@ -31,7 +33,8 @@ def noc(name: str, text: str, overrides: tuple[str, ...], model: NetworkModel, a
         links_file: Path | None) -> int:
     """Run traffic and show what came of it."""
     network = read_network(name, overrides)
-    traffic = read_lines(sys.stdin, "standard input", network.topology.nodes) if text == "-" else read_traffic(text, network)
+    traffic = (read_lines(bounded(sys.stdin, INPUT), INPUT, network.topology.nodes) if text == "-" else
+               read_traffic(text, network))
     with compiling():
         from accelsim.machine.noc import carry, transfer
     found: dict[NetworkModel, Any] = {}

@@ -19,6 +19,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 
+from accelsim.writing import whole_file
+
 DPI = 300
 TEXT_POINTS = 7.0
 TITLE_POINTS = 8.0
@@ -149,7 +151,8 @@ class Page:
         form = picture_format(path)
         buffer = io.BytesIO()
         self.figure.savefig(buffer, format=form, dpi=DPI, metadata={"Title": title, **_METADATA[form]})
-        path.write_bytes(buffer.getvalue())
+        with whole_file(path) as file:
+            file.write(buffer.getvalue())
 
 
 def check_width(width_inches: float) -> None:

@@ -110,7 +110,7 @@ class DramFile(_Strict):
     timing: TimingFile
     commands: CommandsFile = CommandsFile()
     controller: ControllerFile = ControllerFile()
-    mapping: list[str] = Field(min_length=1, description="fields of an address from its highest bits down: "
+    mapping: list[str] = Field(min_length=1, max_length=64, description="fields of an address from its highest bits down: "
                                f"{', '.join(FIELDS)}; FIELD:BITS for a part of one, whose lower bits stand further right")
 
 

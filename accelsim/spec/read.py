@@ -20,7 +20,7 @@ from accelsim.spec.chipfile import ChipFile, timings
 from accelsim.spec.chipresolve import resolve_chip
 from accelsim.spec.dram import Dram
 from accelsim.spec.dramfile import DramFile, resolve_dram
-from accelsim.spec.files import holds, is_file, reading
+from accelsim.spec.files import holds, is_file, read_text
 from accelsim.spec.linknetworkfile import named_networks
 from accelsim.spec.mapping import Mapping
 from accelsim.spec.mappingfile import MappingFile, to_mapping
@@ -29,10 +29,9 @@ from accelsim.spec.networkfile import NetworkFile, resolve_network
 from accelsim.spec.operator import Operator, Workload
 from accelsim.spec.overrides import apply_overrides, split_overrides
 from accelsim.spec.workload import WorkloadFile, parse_inline, resolve_workload
-from accelsim.spec.yamlfile import Located, fault, faults_from_pydantic, read_yaml
+from accelsim.spec.yamlfile import LARGEST_BYTES, MOST_FAULTS, Located, fault, faults_from_pydantic, read_yaml
 
 Chooser = Callable[[Chip, Operator], Mapping]
-LARGEST_FILE_BYTES = 4 << 20
 Part = TypeVar("Part")
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -105,6 +104,10 @@ def _named(faults: list[Fault], located: Located, kind: str, names: Names, read_
     for path, name in names:
         if name in found:
             continue
+        if _leads_out(located, path, name):
+            faults.append(fault(located, path, f"'{name}' leads out of the chip's folder",
+                                "a shipped name, or a file in that folder"))
+            continue
         part = _try(faults, functools.partial(read_one, _beside(located, name, kind)))
         if part is not None:
             found[name] = part
@@ -112,6 +115,12 @@ def _named(faults: list[Fault], located: Located, kind: str, names: Names, read_
             last = faults.pop()
             faults.append(_override(located, fault(located, path, f"'{name}': {last.message}", last.allowed, last.hint)))
     return found
+
+
+def _leads_out(located: Located, path: tuple[str | int, ...], name: str) -> bool:
+    """Whether a chip's file, which may be somebody else's, names a file elsewhere. Whoever writes ``-o`` may."""
+    overridden = located.where.get(path) == (0, 0)
+    return not overridden and (Path(name).is_absolute() or ".." in Path(name).parts)
 
 
 def _beside(located: Located, name: str, kind: str) -> str:
@@ -293,10 +302,7 @@ def _located(name: str, kind: str) -> Located:
             raise SpecError([Fault(name, 0, 0, "", f"is a folder; name a {what} file")])
         raise SpecError([Fault(name, 0, 0, "", f"no {what} of that name and no such file",
                                ", ".join(known) + (" or a path" if known else "a path"), nearest(name, list(known)))])
-    with reading(str(path)):
-        if path.stat().st_size > LARGEST_FILE_BYTES:
-            raise SpecError([Fault(str(path), 0, 0, "", "larger than 4 MiB")])
-        return read_yaml(path.read_text(encoding="utf-8"), name if name in known else str(path))
+    return read_yaml(read_text(path, str(path), LARGEST_BYTES), name if name in known else str(path))
 
 
 def _validated(located: Located, model: type[Model]) -> Model:
@@ -332,14 +338,16 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
 
 def _whole(located: Located, part: Part | None, problems: Sequence[tuple[tuple[Any, ...], str, str]]) -> Part:
     if problems or part is None:
-        raise SpecError([_override(located, fault(located, path, message, "", hint)) for path, message, hint in problems])
+        raise SpecError([_override(located, fault(located, path, message, "", hint))
+                         for path, message, hint in problems[:MOST_FAULTS]])
     return part
 
 
 def _allowed(located: Located, part: Part | None, problems: Sequence[tuple[tuple[Any, ...], str, str]]) -> Part:
     """As ``_whole``, of files whose problems say what may stand there."""
     if problems or part is None:
-        raise SpecError([_override(located, fault(located, path, message, allowed, "")) for path, message, allowed in problems])
+        raise SpecError([_override(located, fault(located, path, message, allowed, ""))
+                         for path, message, allowed in problems[:MOST_FAULTS]])
     return part
 
 
