@@ -79,30 +79,32 @@ def replaceable(folder: Path) -> bool:
 
 
 def _swap(part: Path, place: Path, ours: Callable[[str], bool]) -> None:
-    """Put a folder in its place; what is there moves aside first, and is removed afterwards."""
+    """Put a folder in its place; what is there moves aside first, and is removed afterwards, or comes back."""
     for _ in range(_MOST_TURNS):
         old: Path | None = None
-        with contextlib.suppress(FileNotFoundError):  # nothing is there, or another has just moved it aside
-            old, _ = _beside(place, place.rename, "old")
         try:
+            with contextlib.suppress(FileNotFoundError):  # nothing is there, or another has just moved it aside
+                old, _ = _beside(place, place.rename, "old")
             part.rename(place)
-        except OSError:
-            if not place.is_dir():
+        except OSError as error:
+            if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
                 raise
-            continue  # another was quicker: now its folder is the one that is there
+        else:
+            return
         finally:
             if old is not None:
-                _keep(old, place if place.is_dir() else None, ours)
+                _settle(old, place, ours)
+    raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))  # others were quicker each time
+
+
+def _settle(old: Path, place: Path, ours: Callable[[str], bool]) -> None:
+    """Bring back a folder that moved aside for one that did not come; else what in it is not ours, and remove the rest."""
+    if not place.exists():
+        old.rename(place)
         return
-    raise OSError(0, "is written to by too many others", str(place))
-
-
-def _keep(old: Path, place: Path | None, ours: Callable[[str], bool]) -> None:
-    """Move what is not ours back into the new folder and remove the rest; without a new one, all of it goes back."""
-    target = place or old.with_name(old.name)
     for path in sorted(old.iterdir()):
-        if place is not None and not ours(path.name) and not (target / path.name).exists():
-            path.rename(target / path.name)
+        if not ours(path.name) and not (place / path.name).exists():
+            path.rename(place / path.name)
     shutil.rmtree(old, ignore_errors=True)
 
 

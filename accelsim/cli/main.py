@@ -78,11 +78,9 @@ def main() -> None:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminate)
     try:
-        code = app(sys.argv[1:] or ["--help"], prog_name="accelsim", standalone_mode=False)
-        if code == INTERRUPTED:  # typer's way to return from a KeyboardInterrupt
-            raise KeyboardInterrupt
+        code = _command()
         sys.stdout.flush()
-        sys.exit(code if isinstance(code, int) else 0)
+        sys.exit(code)
     except typer.Exit as error:
         sys.exit(error.exit_code)
     except (typer.Abort, KeyboardInterrupt):
@@ -108,6 +106,19 @@ def main() -> None:
         sys.exit(2)
     finally:
         _settle_output()
+
+
+def _command() -> int:
+    """The exit code of the command that was asked for."""
+    try:
+        code = app(sys.argv[1:] or ["--help"], prog_name="accelsim", standalone_mode=False)
+    except SystemExit as error:
+        if error.code == 1:  # typer's way to end where the reader of the output has gone
+            raise BrokenPipeError from None
+        raise
+    if code == INTERRUPTED:  # its way to return from a KeyboardInterrupt
+        raise KeyboardInterrupt
+    return code if isinstance(code, int) else 0
 
 
 def _say(line: str) -> None:

@@ -16,7 +16,7 @@ Extent = Annotated[int, Field(ge=1, le=1 << 40, strict=True)]
 Small = Annotated[int, Field(ge=0, le=1 << 20, strict=True)]
 TensorName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
 DEFAULT_DTYPE = "fp32"
-MOST_OPERATORS = 20_000
+MOST_OPERATORS = 10_000
 LONGEST_WINDOWED = 1 << 20
 """Positions of an axis along which windows slide."""
 Extents = Annotated[list[Extent], Field(max_length=32)]

@@ -28,7 +28,7 @@ Place = tuple[int, int]
 
 DEEPEST: Final = 32
 LARGEST_BYTES: Final = 4 * 2**20
-MOST_VALUES: Final = 500_000
+MOST_VALUES: Final = 250_000
 MOST_FAULTS: Final = 200
 """Told of a file: who has so many wants the first."""
 _LONGEST_NUMBER: Final = 64

@@ -16,16 +16,16 @@ from accelsim.spec.yamlfile import read_yaml
 
 WORDS: Final = (
     "null", "~", "true", "no", "0", "-1", "-0", "1e999", ".nan", ".inf", "-.inf", "3.5", "0x10", "1_000", "0", "1", "2", "64",
-    "65", "99999999999999999999", "9" * 70, "1000000000000000000", str(1 << 63), str(1 << 20), str((1 << 20) + 1), str(1 << 40),
-    "1e18", "[]", "{}", "''", '""', "*", '"*"', "&a", "*a", "&a [*a]", "!!python/object:os.system", "!!int", "<<", "<<: *a", "?
-    [a, b]", "unlimited", "0 B", "1 B", "4 B/cycle", "900 GB/s", "1024 PiB", "1 GHz", "1 Hz", "1000 THz", "0 cycles",
-    "1000000000 cycles", "1 s", "14 ns", "0.000000000000000000000000000000000001 ns", "word", "bank", "1RW", "1R1W", "row",
-    "blocked:8x8", "padded:1", "swizzled", "input", "weight", "output", "A", "B", "C", "m", "n", "k", "[m, k]", "{[m, k]: 4}",
-    "2*p + r - 1", "k + k", "m - 1", "auto", "int4", "int8", "fp32", "fp64", "gemm", "conv2d", "fill", "drain", "array_read",
-    "systolic", "spatial", "DRAM", "PE", "hbm2-2000", "mesh4x4", "../../../etc/passwd", "/dev/zero", "/dev/null", ".", "..",
-    "/", "~root", "a" * 300, "%s", "{0}", "$HOME", "\t", "- ", ": ", ":", ",", "'", '"', "\\", "#", "|", ">", "%YAML 1.1\n",
-    "---\n", "...\n", "\ufeff", "\r\n", "\r", "\x00", "\x1b[31m", '"\\e[31m\\n\\x00"', "\u00e9", "\u202e", "\u2028",
-    "\U0001f600", "\ud800", "\u0661", "e\u0301")
+    "65", "99999999999999999999", "9" * 70, "1000000000000000000", str(1 << 63), str(1 << 20), str((1 << 20) + 1),
+    str(1 << 40), "1e18", "[]", "{}", "''", '""', "*", '"*"', "&a", "*a", "&a [*a]", "!!python/object:os.system", "!!int",
+    "<<", "<<: *a", "? [a, b]", "unlimited", "0 B", "1 B", "4 B/cycle", "900 GB/s", "1024 PiB", "1 GHz", "1 Hz", "1000 THz",
+    "0 cycles", "1000000000 cycles", "1 s", "14 ns", "0.000000000000000000000000000000000001 ns", "word", "bank", "1RW",
+    "1R1W", "row", "blocked:8x8", "padded:1", "swizzled", "input", "weight", "output", "A", "B", "C", "m", "n", "k", "[m, k]",
+    "{[m, k]: 4}", "2*p + r - 1", "k + k", "m - 1", "auto", "int4", "int8", "fp32", "fp64", "gemm", "conv2d", "fill", "drain",
+    "array_read", "systolic", "spatial", "DRAM", "PE", "hbm2-2000", "mesh4x4", "../../../etc/passwd", "/dev/zero",
+    "/dev/null", ".", "..", "/", "~root", "a" * 300, "%s", "{0}", "$HOME", "\t", "- ", ": ", ":", ",", "'", '"', "\\", "#",
+    "|", ">", "%YAML 1.1\n", "---\n", "...\n", "\ufeff", "\r\n", "\r", "\x00", "\x1b[31m", '"\\e[31m\\n\\x00"', "\u00e9",
+    "\u202e", "\u2028", "\U0001f600", "\ud800", "\u0661", "e\u0301")
 """What breaks readers: wrong types, the edges of every range, signs that mean something to YAML, hostile names and characters."""
 
 _LARGEST_BYTES: Final = 40_000

@@ -172,8 +172,8 @@ def _any_of(*parsers: Callable[[str], object]) -> Callable[[str], object]:
             try:
                 parse(text)
             except ValueError as wrong:
-                assert len(str(wrong)) <= MOST_CHARACTERS  # made printable by the fault that will hold it
                 errors.append(wrong)
+        assert all(len(str(wrong)) <= MOST_CHARACTERS for wrong in errors)  # a fault will make them printable
         if len(errors) == len(parsers):
             raise errors[0]
         return None
