@@ -75,8 +75,8 @@ def main() -> None:
     # a quarter.
     gc.set_threshold(50_000)
     atexit.register(gc.freeze)
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _terminate)
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, _terminate) if in_main else None
     try:
         code = _command()
         sys.stdout.flush()
@@ -106,6 +106,8 @@ def main() -> None:
         sys.exit(2)
     finally:
         _settle_output()
+        if in_main:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _command() -> int:

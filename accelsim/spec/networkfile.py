@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from accelsim.spec.names import Title
 from accelsim.spec.network import LARGEST_NODES, LARGEST_PORTS, LARGEST_VCS, Kind, Network, Router, Topology
 from accelsim.spec.quantities import Bytes, Clock, Latency, RateLimit
 from accelsim.spec.topologies import Edge, crossbar, fly, from_edges, grid, tree
@@ -71,7 +72,7 @@ class RouterFile(_Strict):
 class NetworkFile(_Strict):
     """A network on chip."""
 
-    name: str
+    name: Title
     description: str = ""
     clock: Clock
     flit: Bytes

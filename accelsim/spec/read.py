@@ -32,6 +32,8 @@ from accelsim.spec.workload import WorkloadFile, parse_inline, resolve_workload
 from accelsim.spec.yamlfile import LARGEST_BYTES, MOST_FAULTS, Located, fault, faults_from_pydantic, read_yaml
 
 Chooser = Callable[[Chip, Operator], Mapping]
+TEXTS = {"memories": "memory", "networks": "network"}
+"""What the texts of a run that a chip names are called, by the kind of file."""
 Part = TypeVar("Part")
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -104,7 +106,7 @@ def _named(faults: list[Fault], located: Located, kind: str, names: Names, read_
     for path, name in names:
         if name in found:
             continue
-        if _leads_out(located, path, name):
+        if _kept(located, name, kind) is None and _leads_out(located, path, name):
             faults.append(fault(located, path, f"'{name}' leads out of the chip's folder",
                                 "a shipped name, or a file in that folder"))
             continue
@@ -117,6 +119,13 @@ def _named(faults: list[Fault], located: Located, kind: str, names: Names, read_
     return found
 
 
+def _kept(located: Located, name: str, kind: str) -> Path | None:
+    """The copy, overrides applied, that a saved run has of a file which its chip names."""
+    chip = Path(located.file)
+    copy = chip.parent / f"{TEXTS[kind]}.{Path(name).stem}.yaml"
+    return copy if is_file(chip) and is_file(chip.parent / "run.json") and is_file(copy) else None
+
+
 def _leads_out(located: Located, path: tuple[str | int, ...], name: str) -> bool:
     """Whether a chip's file, which may be somebody else's, names a file elsewhere. Whoever writes ``-o`` may."""
     overridden = located.where.get(path) == (0, 0)
@@ -124,7 +133,10 @@ def _leads_out(located: Located, path: tuple[str | int, ...], name: str) -> bool
 
 
 def _beside(located: Located, name: str, kind: str) -> str:
-    """A file that a chip names: a shipped one, or one beside the chip's."""
+    """A file that a chip names: a shipped one, or one beside the chip's; of a saved run, what was read then."""
+    kept = _kept(located, name, kind)
+    if kept is not None:
+        return str(kept)
     own = Path(located.file).parent / name
     return name if name in shipped(kind) or not is_file(own) else str(own)
 
@@ -132,9 +144,9 @@ def _beside(located: Located, name: str, kind: str) -> str:
 def _named_texts(located: Located, split: dict[str, list[tuple[str, Any]]]) -> list[tuple[str, str]]:
     """The DRAM technologies and the networks that a chip names, as text."""
     file = _validated(located, ChipFile)
-    return [(f"{word}.{Path(name).stem}", as_yaml(apply_overrides(_located(_beside(located, name, kind), kind), word,
-                                                                  split[word]).value))
-            for word, kind, names in (("memory", "memories", timings(file)), ("network", "networks", named_networks(file)))
+    return [(f"{TEXTS[kind]}.{Path(name).stem}", as_yaml(apply_overrides(_located(_beside(located, name, kind), kind),
+                                                                         TEXTS[kind], split[TEXTS[kind]]).value))
+            for kind, names in (("memories", timings(file)), ("networks", named_networks(file)))
             for name in dict.fromkeys(name for _, name in names)]
 
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from accelsim.errors import nearest
 from accelsim.spec.affine import parse_affine
+from accelsim.spec.names import Title
 from accelsim.spec.operator import Axis, Operator, Role, Tensor, Workload, operator_faults
 from accelsim.spec.operators import OPERATOR_KINDS, Body, OperatorKind, Options
 from accelsim.units import DType, default_accumulator, parse_dtype
@@ -30,7 +31,7 @@ class OperatorFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(min_length=1, max_length=120)
+    name: Title = Field(min_length=1, max_length=120)
     operator: str | None = Field(None, description="a shipped operator; leave out to declare `tensors`")
     dims: dict[str, Extent] = Field(min_length=1, max_length=32)
     stride: Extent | Extents = 1
@@ -52,7 +53,7 @@ class WorkloadFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str
+    name: Title
     description: str = ""
     operators: list[OperatorFile] = Field(min_length=1, max_length=MOST_OPERATORS)
 
