@@ -154,7 +154,7 @@ def _loads(text: str) -> list[float]:
         if step > 0 and (last - first) / step < _MOST_LOADS:
             found = [round(first + i * step, 6) for i in range(int((last - first) / step + 1e-9) + 1)]
     elif len(parts) == 1 and all(re.fullmatch(_NUMBER, part.strip()) and part.strip() for part in text.split(",")):
-        found = [float(part) for part in text.split(",")]
+        found = [float(part.strip()) for part in text.split(",")]
     if not found or len(found) > _MOST_LOADS or not all(0 < load <= 1 for load in found):
         raise SpecError([Fault("--load-sweep", 0, 0, text, "not loads", f"0.1,0.2,0.4 or 0.1:0.8:0.1, above 0 and up to 1, "
                                f"{_MOST_LOADS} at most")])

@@ -87,7 +87,8 @@ def test_a_name_that_cannot_be_printed_is_refused(tmp_path: Path, name: str) -> 
             ("name: {}\noperators: [{name: o, operator: gemm, dims: {m: 1, n: 1, k: 1}}]\n", read_workload, "x"),
             ("name: x\noperators: [{name: {}, operator: gemm, dims: {m: 1, n: 1, k: 1}}]\n", read_workload, "x"),
             (shipped("networks")["ring8"].read_text(encoding="utf-8").replace("name: ring8", "name: {}"), read_network, "x"),
-            (shipped("memories")["ddr4-2400"].read_text(encoding="utf-8").replace("name: ddr4-2400", "name: {}"), read_memory, "x")):
+            (shipped("memories")["ddr4-2400"].read_text(encoding="utf-8").replace("name: ddr4-2400", "name: {}"), read_memory,
+             "x")):
         path = tmp_path / "good.yaml"
         path.write_text(text.replace("{}", other), encoding="utf-8")
         read(str(path))  # type: ignore[operator]
@@ -131,3 +132,10 @@ def test_a_saved_run_holds_the_files_that_its_chip_names(tmp_path: Path, monkeyp
     Path("sub/own.yaml").write_bytes(shipped("memories")["ddr4-2400"].read_bytes())
     assert accelsim("run", "chip.yaml", "gemm:m=8,n=8,k=8", "-o", given[0], "-o", given[1], "--save", "again").out == ran
     assert accelsim("report", "again").out == ran
+
+
+def test_a_pattern_draws_so_many_random_numbers_and_no_more() -> None:
+    network = read_network("ring8")
+    with pytest.raises(SpecError, match=r"load: about 640,000,000 cycles of all nodes.*up to 536,870,912"):
+        read_traffic("uniform:load=0.5,flits=4000,packets=10000", network)
+    assert len(read_traffic("uniform:load=0.5,flits=1000000,packets=1", network)) == 8
