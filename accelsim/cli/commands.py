@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +25,7 @@ from accelsim.timeline import RecordOptions
 from accelsim.verbs import MOST_STEPS, Finished, Options, estimates, load, operator_names, save
 from accelsim.verbs import failed as failed_report
 from accelsim.verbs import run as run_workload
+from accelsim.writing import replaceable, write_text
 
 
 @dataclass(frozen=True)
@@ -250,23 +250,12 @@ def check_files(files: Files, *, saved: bool = False) -> None:
         faults.append(Fault(page, 0, 0, "", f"no page format '{files.page.suffix}'", ", ".join(PAGES)))
     if files.save is not None and files.save.exists() and not files.save.is_dir():
         faults.append(Fault("--save", 0, 0, "", f"{files.save} is a file; name a folder"))
+    elif files.save is not None and not replaceable(files.save):
+        faults.append(Fault("--save", 0, 0, "", f"{files.save} is the folder you are in, or a disk; name one inside it"))
     elif files.save is not None and files.save.is_dir() and any(files.save.iterdir()) and not (files.save / "run.json").is_file():
         faults.append(Fault("--save", 0, 0, "", f"{files.save} holds other files; name a new folder, or one of an earlier run"))
     if faults:
         raise SpecError(faults)
-
-
-def write_text(path: Path, content: str) -> None:
-    """Write a file whole or not at all; a device or a pipe is written to as it is."""
-    if path.exists() and not path.is_file():
-        path.write_text(content, encoding="utf-8")
-        return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(content, encoding="utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from accelsim.errors import Fault, SpecError
 from accelsim.importers import foreign
 from accelsim.outputs import results
+from accelsim.writing import whole_file
 
 
 def import_files(files: Sequence[Path], folder: Path | None, tool: str | None, force: bool, as_json: bool) -> int:
@@ -46,13 +47,8 @@ def write_all(folder: Path, texts: Mapping[str, str], force: bool) -> list[Path]
         raise SpecError([Fault(str(path), 0, 0, "", "exists; nothing was written",
                                "another folder" + ("" if force else ", or --force to overwrite")) for path in there])
     folder.mkdir(parents=True, exist_ok=True)
-    beside = [path.with_name(f".{path.name}.{os.getpid()}.part") for path in paths]
-    try:
-        for part, text in zip(beside, texts.values(), strict=True):
-            part.write_text(text, encoding="utf-8")
-        for part, path in zip(beside, paths, strict=True):
-            part.replace(path)
-    finally:
-        for part in beside:
-            part.unlink(missing_ok=True)
+    with ExitStack() as together:
+        files = [together.enter_context(whole_file(path)) for path in paths]
+        for file, text in zip(files, texts.values(), strict=True):
+            file.write(text.encode("utf-8"))
     return paths

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
+import os
+import signal
 import sys
+import threading
 from pathlib import Path
 from typing import Annotated
 
@@ -37,13 +41,23 @@ from accelsim.cli.options import (
     shipped_names,
 )
 from accelsim.drivers import Driver
-from accelsim.errors import AccelsimError, SimulatorBug
+from accelsim.errors import AccelsimError, SimulatorBug, printable
 from accelsim.version import VERSION
 
 INTERRUPTED = 130
+TERMINATED = 143
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None,
                   help="Simulate a mapping of a tensor operator on a hypothetical chip, estimate it, and explain every number.")
+
+
+class _Terminated(BaseException):
+    """Another process asks this one to end: what is half done is undone on the way out, as after Ctrl-C."""
+
+
+def _terminate(*_: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise _Terminated
 
 
 def main() -> None:
@@ -52,32 +66,67 @@ def main() -> None:
     # a quarter.
     gc.set_threshold(50_000)
     atexit.register(gc.freeze)
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, _terminate) if in_main else None
     try:
-        code = app(sys.argv[1:] or ["--help"], prog_name="accelsim", standalone_mode=False)
-        if code == INTERRUPTED:  # typer's way to return from a KeyboardInterrupt
-            raise KeyboardInterrupt
-        sys.exit(code if isinstance(code, int) else 0)
+        code = _command()
+        sys.stdout.flush()
+        sys.exit(code)
     except typer.Exit as error:
         sys.exit(error.exit_code)
     except (typer.Abort, KeyboardInterrupt):
-        print("accelsim: interrupted", file=sys.stderr)
+        _say("interrupted")
         sys.exit(INTERRUPTED)
+    except _Terminated:
+        _say("terminated")
+        sys.exit(TERMINATED)
     except AccelsimError as error:
-        print(f"accelsim: {error}", file=sys.stderr)
+        _say(str(error))
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()
+    except BrokenPipeError:  # whoever read the output has seen enough
         sys.exit(0)
     except OSError as error:
-        print(f"accelsim: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+        _say(f"{printable(str(error.filename or 'output'))}: {error.strerror}")
         sys.exit(2)
     except Exception as error:  # noqa: BLE001  a usage error of the parser's, or a bug
         usage = getattr(error, "format_message", None)
         if usage is None:
             _tell_bug()
             sys.exit(SimulatorBug.exit_code)
-        print(f"accelsim: {usage()}", file=sys.stderr)
+        _say(usage())
         sys.exit(2)
+    finally:
+        _settle_output()
+        if in_main:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _command() -> int:
+    """The exit code of the command that was asked for."""
+    try:
+        code = app(sys.argv[1:] or ["--help"], prog_name="accelsim", standalone_mode=False)
+    except SystemExit as error:
+        if error.code == 1:  # typer's way to end where the reader of the output has gone
+            raise BrokenPipeError from None
+        raise
+    if code == INTERRUPTED:  # its way to return from a KeyboardInterrupt
+        raise KeyboardInterrupt
+    return code if isinstance(code, int) else 0
+
+
+def _say(line: str) -> None:
+    with contextlib.suppress(OSError):  # who closed both ends hears nothing
+        print(f"accelsim: {line}", file=sys.stderr, flush=True)
+
+
+def _settle_output() -> None:
+    """Write out what was printed; where its reader has gone, or its disk is full, without a word from Python at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _tell_bug() -> None:

@@ -10,20 +10,23 @@ from typing import Any
 import numpy as np
 
 from accelsim.cli import commands
-from accelsim.cli.commands import write_table, write_text
+from accelsim.cli.commands import write_table
 from accelsim.cli.compiling import compiling
 from accelsim.cli.pictures import Pictures
 from accelsim.cli.progress import Progress
 from accelsim.drivers import NetworkModel
 from accelsim.errors import Fault, SpecError
 from accelsim.outputs import results
+from accelsim.spec.files import bounded
 from accelsim.spec.network import Network
 from accelsim.spec.read import read_network
 from accelsim.spec.traffic import Traffic
 from accelsim.spec.trafficfile import parse_pattern, read_lines, read_traffic
 from accelsim.units import human_bytes, human_time
+from accelsim.writing import write_text
 
 SCHEMA = 1
+INPUT = "standard input"
 _BUSIEST = 5
 _MOST_LOADS = 100
 _NUMBER = r"[0-9]{0,3}(?:\.[0-9]{1,6})?"
@@ -34,7 +37,8 @@ def noc(name: str, text: str, overrides: tuple[str, ...], model: NetworkModel, a
     """Run traffic and show what came of it."""
     commands.check_files(commands.Files(None, pictures=pictures))
     network = read_network(name, overrides)
-    traffic = read_lines(sys.stdin, "standard input", network.topology.nodes) if text == "-" else read_traffic(text, network)
+    traffic = (read_lines(bounded(sys.stdin, INPUT), INPUT, network.topology.nodes) if text == "-" else
+               read_traffic(text, network))
     with compiling():
         from accelsim.machine.noc import carry, transfer
     found: dict[NetworkModel, Any] = {}
@@ -169,7 +173,7 @@ def _loads(text: str) -> list[float]:
         if step > 0 and (last - first) / step < _MOST_LOADS:
             found = [round(first + i * step, 6) for i in range(int((last - first) / step + 1e-9) + 1)]
     elif len(parts) == 1 and all(re.fullmatch(_NUMBER, part.strip()) and part.strip() for part in text.split(",")):
-        found = [float(part) for part in text.split(",")]
+        found = [float(part.strip()) for part in text.split(",")]
     if not found or len(found) > _MOST_LOADS or not all(0 < load <= 1 for load in found):
         raise SpecError([Fault("--load-sweep", 0, 0, text, "not loads", f"0.1,0.2,0.4 or 0.1:0.8:0.1, above 0 and up to 1, "
                                f"{_MOST_LOADS} at most")])

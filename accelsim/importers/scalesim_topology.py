@@ -132,6 +132,11 @@ def _kind_of(row: TableRow) -> tuple[str, ...]:
     return PRODUCT if numbers == 3 else ()
 
 
+def _wanted(columns: Mapping[str, int]) -> tuple[str, ...]:
+    """The sizes that a table with these columns must have: a product's where it has all of them, else a convolution's."""
+    return PRODUCT if set(PRODUCT) <= set(columns) else CONVOLUTION
+
+
 def _columns(header: TableRow, rows: Sequence[TableRow], file: str, findings: Findings) -> dict[str, int] | None:
     """Where each column stands, by the header's words; None where one is missing."""
     found: dict[str, int] = {}
@@ -145,7 +150,7 @@ def _columns(header: TableRow, rows: Sequence[TableRow], file: str, findings: Fi
             found[name] = i
         else:
             others.append((i, cell))
-    wanted = PRODUCT if set(PRODUCT) <= set(found) else CONVOLUTION
+    wanted = _wanted(found)
     missing = [name for name in wanted if name not in found]
     for name in missing:
         hint = nearest(name, [cell.text for _, cell in others if cell.text])
@@ -188,7 +193,7 @@ def _layer(row: TableRow, columns: Mapping[str, int], file: str, findings: Findi
     if len(row.cells) == 1 and columns[NAME] == 0:
         findings.left.append(Left(file, row.line, row.cells[0].column, f"'{name}'", "a title without numbers: no layer"))
         return None
-    wanted = PRODUCT if "M" in columns else CONVOLUTION
+    wanted = _wanted(columns)
     sizes: dict[str, int] = {}
     before = len(findings.faults)
     for column in (*wanted, *([STRIDE_WIDTH] if STRIDE_WIDTH in columns else [])):

@@ -136,7 +136,7 @@ def _take_unnamed(one: Part, keys: Mapping[str, Part], kind: str, architecture: 
     target = keys["target"]
     spreads = {name for gap in architecture.gaps for spread in gap for name in spread.names}
     names = [store.name for store in architecture.stores]
-    if target.value not in spreads:
+    if not isinstance(target.value, str) or target.value not in spreads:
         target.refuse_word("level", str(target.value), [*names, *sorted(spreads)])
     elif kind == "temporal":
         if any(factor > 1 for _, factor, _ in read_loops(one, keys, problem).loops):

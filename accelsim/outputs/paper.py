@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +19,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
+
+from accelsim.writing import whole_file
 
 DPI = 300
 TEXT_POINTS = 7.0
@@ -180,12 +181,8 @@ class Page:
         form = picture_format(path)
         buffer = io.BytesIO()
         self.figure.savefig(buffer, format=form, dpi=DPI, metadata={"Title": title, **_METADATA[form]})
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:  # whole or not at all
-            part.write_bytes(buffer.getvalue())
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        with whole_file(path) as file:
+            file.write(buffer.getvalue())
 
 
 def check_width(width_inches: float) -> None:

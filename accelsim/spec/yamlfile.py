@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
-from accelsim.errors import Fault, SpecError, nearest
+from accelsim.errors import Fault, SpecError, nearest, printable
 
 if TYPE_CHECKING:
     import pydantic
@@ -28,8 +28,9 @@ Place = tuple[int, int]
 
 DEEPEST: Final = 32
 LARGEST_BYTES: Final = 4 * 2**20
-MOST_VALUES: Final = 500_000
-_MOST_FAULTS: Final = 200
+MOST_VALUES: Final = 250_000
+MOST_FAULTS: Final = 200
+"""Told of a file: who has so many wants the first."""
 _LONGEST_NUMBER: Final = 64
 _KEYS: Final = "text, or a list of names such as [c, r, s]"
 
@@ -115,12 +116,12 @@ def render_path(value: Any, path: Path) -> str:
 def faults_from_pydantic(
     located: Located, error: pydantic.ValidationError, known: Callable[[tuple[Any, ...]], Sequence[str]] | None = None
 ) -> list[Fault]:
-    """Each error of a validation at its line and column, in the order of the file, none twice.
+    """Each error of a validation (of the first ``MOST_FAULTS``) at its line and column, in the order of the file, none twice.
 
     ``known`` gives the keys allowed at a location: pydantic's own ``loc`` of the mapping, union branch names included.
     """
     found: dict[Fault, None] = {}
-    for detail in error.errors(include_url=False):
+    for detail in error.errors(include_url=False)[:MOST_FAULTS]:
         loc, kind, given = detail["loc"], detail["type"], detail["input"]
         path = _data_path(located.value, loc if kind != "missing" else loc[:-1])
         if kind == "missing" and loc:
@@ -186,9 +187,8 @@ def _entry_name(entries: Any, index: int) -> str:
 
 def _safe(text: str | None) -> str:
     """Text that may be printed: as it is, or with its unprintable characters escaped."""
-    text = text or ""
-    shown = text if text.isprintable() else ascii(text)[1:-1]
-    return shown if len(shown) <= 80 else f"{shown[:80]}..."
+    safe = printable(text or "")
+    return safe if len(safe) <= 80 else f"{safe[:80]}..."
 
 
 def _syntax_fault(error: yaml.MarkedYAMLError, text: str, file: str) -> Fault:
@@ -286,7 +286,7 @@ class _Reader:
             self._stack.append(_Frame(container, path, place))
         else:
             self._put(frame, self._scalar(event, place, path))
-        return len(self.faults) < _MOST_FAULTS
+        return len(self.faults) < MOST_FAULTS
 
     def _put(self, frame: _Frame | None, value: Any) -> None:
         if frame is None:
@@ -312,7 +312,7 @@ class _Reader:
         elif not key:
             self.refuse(place, frame.path, "an empty key", _KEYS)
         self._set_key(frame, key, place)
-        return len(self.faults) < _MOST_FAULTS
+        return len(self.faults) < MOST_FAULTS
 
     def _part_of_key(self, frame: _Frame, event: Any, place: Place) -> bool:
         """Take one text of a sequence used as key."""
