@@ -19,7 +19,7 @@ from .test_readme import ENVIRONMENT, SCRIPT
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 NOT_RUN = {
-    "install.md": "installs from a package index and changes the shell of whoever runs it; .ci/run installs in fresh environments",
+    "install.md": "installs from a package index, and changes the reader's shell; .ci/run installs in fresh environments",
     "changelog.md": "is included from CHANGELOG.md",
 }
 PAGES = {str(page.relative_to(DOCS)): page for page in sorted(DOCS.rglob("*.md")) if page.name not in NOT_RUN}
@@ -67,8 +67,8 @@ def differs(shown: str, printed: str) -> str:
 
 
 @pytest.mark.parametrize(("shown", "first"), [
-    ("a\nb\nc", ""), ("a\n...", ""), ("...\nc", ""), ("a\n...\nc", ""), ("...", ""), ("b\n...", "b"), ("a\nb", "c"), ("a\nc", "c"),
-    ("c\n...\na", "c"), ("...\nb\na", "a"), ("...\nb\n...\nd", "d"), ("a\nb\nc\nd", "d"),
+    ("a\nb\nc", ""), ("a\n...", ""), ("...\nc", ""), ("a\n...\nc", ""), ("...", ""), ("b\n...", "b"), ("a\nb", "c"),
+    ("a\nc", "c"), ("c\n...\na", "c"), ("...\nb\na", "a"), ("...\nb\n...\nd", "d"), ("a\nb\nc\nd", "d"),
 ])
 def test_shown_lines_are_found_in_their_places(shown: str, first: str) -> None:
     assert differs(shown, "a\nb\nc\n") == first
@@ -110,7 +110,8 @@ def test_a_page_runs_from_top_to_bottom(name: str, environment: dict[str, str], 
         elif kind in ("sh", "python"):
             lines = "\n".join(line for line in text.splitlines() if not line.startswith("pip install "))
             command = ["bash", "-euo", "pipefail", "-c", lines] if kind == "sh" else [sys.executable, "-c", lines]
-            done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=500)
+            done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+                                  timeout=500)
             assert done.returncode == 0, f"{place}: exit code {done.returncode}: {done.stderr}"
             printed = done.stdout
 
