@@ -46,7 +46,7 @@ def blocks_of(text: str) -> list[Block]:
 
 def included(text: str) -> str:
     """A block with the files that it includes."""
-    return re.sub(r'^--8<-- "([^"]+)"$', lambda match: (ROOT / match[1]).read_text(encoding="utf-8"), text, flags=re.MULTILINE)
+    return re.sub(r'^--8<-- "([^":]+)"$', lambda match: (ROOT / match[1]).read_text(encoding="utf-8"), text, flags=re.MULTILINE)
 
 
 def differs(shown: str, printed: str) -> str:
