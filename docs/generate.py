@@ -191,12 +191,12 @@ def documented(path: str) -> Iterator[str]:
     home, _, name = path.rpartition(".")
     thing = getattr(import_module(home), name)
     yield f"### {name}"
-    yield f"```python\n{'' if home == 'accelsim' else f'# from {home} import {name}{chr(10)}'}{signature(name, thing)}\n```"
+    yield f"```py\n{'' if home == 'accelsim' else f'# from {home} import {name}{chr(10)}'}{signature(name, thing)}\n```"
     yield (inspect.getdoc(thing) or "").replace("``", "`")
     if inspect.isclass(thing):
         rows = [(code_of(key), prose(value)) for key, value in sorted(vars(thing).items())
                 if not key.startswith("_") and inspect.getdoc(value) and callable_or_property(value)]
-        yield from table(("", ""), rows) if rows else ()
+        yield from table(("member", "what it is"), rows) if rows else ()
 
 
 def callable_or_property(value: object) -> bool:

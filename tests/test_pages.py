@@ -26,8 +26,8 @@ PAGES = {str(page.relative_to(DOCS)): page for page in sorted(DOCS.rglob("*.md")
 FENCE = re.compile(r'^```(\w+)(?: title="([^"]*)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"(?:[\w-]+/)*[\w-]+\.[a-z]+")
 OUTPUT = "Output"
-KINDS = {"sh", "python", "text", "yaml", "json", "ini", "console"}
-"""Languages of blocks. `console` shows a session with files that a page does not have; a test of its own runs it."""
+KINDS = {"sh", "python", "text", "yaml", "json", "ini", "console", "py"}
+"""Languages of blocks. `py` shows declarations. `console` shows a session with files that a page does not have; a test of its own runs it."""
 
 
 class Block(NamedTuple):
