@@ -27,7 +27,9 @@ FENCE = re.compile(r'^```(\w+)(?: title="([^"]*)")?\n(.*?)^```$', re.MULTILINE |
 FILE = re.compile(r"(?:[\w-]+/)*[\w-]+\.[a-z]+")
 OUTPUT = "Output"
 KINDS = {"sh", "python", "text", "yaml", "json", "ini", "console", "py"}
-"""Languages of blocks. `py` shows declarations. `console` shows a session with files that a page does not have; a test of its own runs it."""
+"""Languages of blocks. `py` shows declarations. `console` shows a session with files that a page does not have; a test of its
+own runs it.
+"""
 
 
 class Block(NamedTuple):
