@@ -14,10 +14,11 @@ from accelsim.analytic.estimate import estimate
 from accelsim.analytic.result import Estimate
 from accelsim.drivers import Driver, Running
 from accelsim.errors import Fault, LimitExceeded, SpecError
+from accelsim.importers.foreign import Arguments, as_ours
 from accelsim.measure.report import Failed, OperatorReport, RunReport, measure
 from accelsim.processes import Progress, Task, simulate_all
 from accelsim.spec.case import Case
-from accelsim.spec.read import Asked, Unmapped, as_yaml, read
+from accelsim.spec.read import Asked, Unmapped, as_yaml, read, read_workload
 from accelsim.timeline import RecordOptions, Timeline
 from accelsim.version import RESULTS_VERSION, VERSION
 
@@ -64,9 +65,22 @@ class Finished:
 
 
 def ask(chip: str, workload: str, options: Options) -> Asked:
-    """Read the files of a run. Raises SpecError with every fault."""
+    """Read the files of a run, other tools' among them. Raises SpecError with every fault."""
     check_name(options.dataflow)
-    return read(chip, workload, options.mapping, choose=partial(write, options.dataflow), overrides=options.overrides)
+    ours = _arguments(chip, workload, options)
+    asked = read(ours.chip, ours.workload, ours.mapping, choose=partial(write, options.dataflow), overrides=options.overrides)
+    return replace(asked, imported=ours.files, left_out=tuple(map(str, ours.left)))
+
+
+def operator_names(chip: str, workload: str, options: Options) -> list[str]:
+    """The names of the workload's operators. Raises SpecError with every fault of the workload's file."""
+    read_by_name = read_workload(_arguments(chip, workload, options).workload, options.overrides)
+    return [operator.name for operator in read_by_name.operators]
+
+
+def _arguments(chip: str, workload: str, options: Options) -> Arguments:
+    """Other tools' files as ours; the mapping that they imply is taken unless a dataflow is asked for by name."""
+    return as_ours(chip, workload, options.mapping, implied=options.dataflow == AUTO)
 
 
 def run(chip: str, workload: str, options: Options | None = None, progress: Progress | None = None) -> Finished:
@@ -226,4 +240,4 @@ def estimates(chip: str, workload: str, options: Options) -> tuple[Asked, Iterab
     return asked, [item if isinstance(item, Unmapped) else (item, estimate(item)) for item in asked.cases]
 
 
-__all__ = ["MOST_STEPS", "Finished", "Options", "ask", "estimates", "load", "run", "save"]
+__all__ = ["MOST_STEPS", "Finished", "Options", "ask", "estimates", "load", "operator_names", "run", "save"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,9 +20,9 @@ from accelsim.errors import Fault, SpecError, nearest
 from accelsim.measure.report import Failed, RunReport
 from accelsim.outputs import results, table, text
 from accelsim.outputs.trace import MOST_ROWS
-from accelsim.spec.read import Unmapped, read_workload
+from accelsim.spec.read import Asked, Unmapped
 from accelsim.timeline import RecordOptions
-from accelsim.verbs import MOST_STEPS, Finished, Options, estimates, load, save
+from accelsim.verbs import MOST_STEPS, Finished, Options, estimates, load, operator_names, save
 from accelsim.verbs import failed as failed_report
 from accelsim.verbs import run as run_workload
 
@@ -57,9 +58,16 @@ class Files(NamedTuple):
     bars: Path | None = None
     trace: Path | None = None
     trace_rows: int = MOST_ROWS
+    page: Path | None = None
+
+    @property
+    def profiles(self) -> bool:
+        """Whether something is drawn along time."""
+        return self.timeline is not None or self.page is not None
 
 
 PICTURES = (".png", ".svg", ".pdf")
+PAGES = (".html", ".htm")
 
 
 def run(asking: Asking, as_json: bool, files: Files) -> int:
@@ -67,14 +75,15 @@ def run(asking: Asking, as_json: bool, files: Files) -> int:
     window = read_window(files.window)
     check_files(files)
     if files.operator is not None:
-        asked_for(files, [one.name for one in read_workload(asking.workload, asking.overrides).operators], window)
-    looked_at = files.timeline is not None or files.bars is not None or files.save is not None
+        asked_for(files, operator_names(asking.chip, asking.workload, asking.options()), window)
+    looked_at = files.profiles or files.bars is not None or files.save is not None
     rows = max(RecordOptions.most_rows * looked_at, files.trace_rows * (files.trace is not None))
-    record = RecordOptions(window, rows, bins=2048 if files.timeline is not None else 256)
+    record = RecordOptions(window, rows, bins=2048 if files.profiles else 256)
     with compiling(), Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(record), progress.tell)
-        if files.timeline is not None or files.bars is not None:
+        if files.profiles or files.bars is not None:
             import accelsim.outputs.pictures  # noqa: F401  its kernel is compiled with the others, and said once
+    tell_left_out(finished.asked)
     if files.save is not None:
         save(finished, files.save)
     return show(finished, as_json, files, window)
@@ -83,7 +92,7 @@ def run(asking: Asking, as_json: bool, files: Files) -> int:
 def report(folder: Path, as_json: bool, files: Files) -> int:
     """Measure and draw again."""
     window = read_window(files.window)
-    check_files(files)
+    check_files(files, saved=True)
     return show(load(folder), as_json, files, window)
 
 
@@ -94,8 +103,17 @@ def show(finished: Finished, as_json: bool, files: Files, window: tuple[int, int
     if files.csv is not None:
         write_text(files.csv, table.to_csv(run_report))
     draw(finished, files, window)
+    if files.page is not None:
+        write_page(finished, files.page)
     tell_failures(run_report.failed)
     return exit_code(run_report)
+
+
+def write_page(finished: Finished, path: Path) -> None:
+    """The report as one HTML file."""
+    with compiling():
+        from accelsim.outputs.report_page import report_page
+    write_text(path, report_page(finished.report, finished.timelines))
 
 
 def exit_code(run_report: RunReport) -> int:
@@ -154,9 +172,19 @@ def tell_failures(failed: Iterable[Failed]) -> None:
         print(f"accelsim: {one.name}: {one.reason}", file=sys.stderr)
 
 
+def tell_left_out(asked: Asked) -> None:
+    """On stderr, in a line: that files of other tools say more than was carried over."""
+    if asked.left_out:
+        many = len(asked.left_out)
+        what = "1 setting" if many == 1 else f"{many} settings"
+        print(f"accelsim: {what} of other tools' files could not be carried over, or only in other words; "
+              f"`{shlex.join(['accelsim', 'import', *asked.imported])}` lists {'it' if many == 1 else 'them'}", file=sys.stderr)
+
+
 def estimate(asking: Asking, as_json: bool) -> int:
     """The closed form."""
     asked, items = estimates(asking.chip, asking.workload, asking.options())
+    tell_left_out(asked)
     rows = [item for item in items if not isinstance(item, Unmapped)]
     failed = [failed_report(item) for item in items if isinstance(item, Unmapped)]
     if as_json:
@@ -176,6 +204,7 @@ def check(asking: Asking, as_json: bool, tolerance: float) -> int:
     """Both answers side by side."""
     with compiling(), Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(), progress.tell)
+    tell_left_out(finished.asked)
     run_report = finished.report
     differing = [one for one in run_report.done if one.crosscheck.traffic_differences]
     gap = abs(run_report.cycles - run_report.estimated_cycles) / max(1, run_report.cycles)
@@ -213,16 +242,19 @@ def read_window(word: str | None) -> tuple[int, int] | None:
     return int(ends[0]), int(ends[1])
 
 
-def check_files(files: Files) -> None:
-    """Refuse what cannot be written before any work is done."""
+def check_files(files: Files, *, saved: bool = False) -> None:
+    """Refuse what cannot be written before any work is done. ``saved``: a saved run is reported, whose page is --html."""
     faults = []
     for option, path in (("--timeline", files.timeline), ("--stall-bars", files.bars)):
         if path is not None and path.suffix.lower() not in PICTURES:
             faults.append(Fault(option, 0, 0, "", f"no picture format '{path.suffix}'", ", ".join(PICTURES)))
     if files.trace is not None:
         faults += traces.faults(files.trace)
+    page = "--html" if saved else "--report"
+    if files.page is not None and files.page.suffix.lower() not in PAGES:
+        faults.append(Fault(page, 0, 0, "", f"no page format '{files.page.suffix}'", ", ".join(PAGES)))
     for option, path in (("--timeline", files.timeline), ("--stall-bars", files.bars), ("--trace", files.trace),
-                         ("--csv", files.csv)):
+                         ("--csv", files.csv), (page, files.page)):
         if path is not None and not path.absolute().parent.is_dir():
             faults.append(Fault(option, 0, 0, "", f"no folder {path.parent}"))
         elif path is not None and path.is_dir():

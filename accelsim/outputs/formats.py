@@ -22,6 +22,7 @@ FORMATS: tuple[Format, ...] = (
     Format("svg", "--timeline FILE.svg", "stall timeline as vectors, for the web"),
     Format("pdf", "--timeline FILE.pdf", "stall timeline as vectors, for a paper"),
     Format("stall bars", "--stall-bars FILE.png|.svg|.pdf", "each array's cycles by cause as one bar"),
+    Format("html", "--report FILE.html", "all of a run as one interactive page that opens from disk"),
     Format("html", "diff A B --html FILE", "two runs compared, as one page that needs nothing else"),
     Format("markdown", "diff A B --markdown FILE", "two runs compared, for a pull request"),
     Format("trace", "--trace FILE.pftrace|.json|.json.gz", "every interval, for ui.perfetto.dev, as its own format or Chrome's"),

@@ -50,12 +50,23 @@ class Asked:
     """All that a run was asked: the chip, the workload, and for each operator a case or why there is none.
 
     ``texts``: the chip and the workload as read, overrides applied, as text that reads back to the same.
+    ``imported``: files of other tools that it was read from; ``left_out``: what of them was not carried over.
     """
 
     chip: Chip
     workload: Workload
     cases: tuple[Case | Unmapped, ...]
     texts: tuple[tuple[str, str], ...]
+    imported: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Text:
+    """What stands for a file: text of ours made from another tool's ``file``, which faults name without a line."""
+
+    file: str
+    text: str
 
 
 def shipped_folder(name: str) -> Path:
@@ -73,7 +84,7 @@ def shipped(kind: str) -> dict[str, Path]:
             if path.stem == path.parent.name}
 
 
-def read_chip(name: str, overrides: Iterable[str] = ()) -> Chip:
+def read_chip(name: str | Text, overrides: Iterable[str] = ()) -> Chip:
     """A chip by the name of a shipped file or by path. Raises SpecError with all faults of the file."""
     split = split_overrides(overrides)
     return _chip(apply_overrides(_located(name, "chips"), "chip", split["chip"]), split["memory"], split["network"])
@@ -129,7 +140,7 @@ def _named_texts(located: Located, split: dict[str, list[tuple[str, Any]]]) -> l
             for name in dict.fromkeys(name for _, name in names)]
 
 
-def read_workload(name: str, overrides: Iterable[str] = ()) -> Workload:
+def read_workload(name: str | Text, overrides: Iterable[str] = ()) -> Workload:
     """A workload by shipped name, path, or inline text such as ``gemm:m=8,n=8,k=8``."""
     return _workload(apply_overrides(_located(name, "workloads"), "workload", split_overrides(overrides)["workload"]))
 
@@ -137,6 +148,11 @@ def read_workload(name: str, overrides: Iterable[str] = ()) -> Workload:
 def _workload(located: Located) -> Workload:
     workload, problems = resolve_workload(_validated(located, WorkloadFile))
     return _whole(located, workload, problems)
+
+
+def read_mapping(name: str | Text) -> MappingFile:
+    """A mapping file by path, its keys checked; whether it fits a chip and a workload is not."""
+    return _validated(_located(name, "mappings"), MappingFile)
 
 
 def read_memory(name: str, overrides: Iterable[str] = ()) -> Dram:
@@ -161,7 +177,7 @@ def _network(name: str, overrides: Overrides) -> Network:
     return _allowed(located, network, problems)
 
 
-def read(chip: str, workload: str, mapping: str | None = None, *, choose: Chooser,
+def read(chip: str | Text, workload: str | Text, mapping: str | Text | None = None, *, choose: Chooser,
          overrides: Iterable[str] = ()) -> Asked:
     """Read everything and prove it: the chip, the workload, and a case for each operator.
 
@@ -276,8 +292,10 @@ def _of_operator(name: str, path: Any, *rest: str) -> Fault:
     return replace(unlocated(path, *rest), file=f"mapping of {name}")
 
 
-def _located(name: str, kind: str) -> Located:
-    """The file that a name, a path or inline text means."""
+def _located(name: str | Text, kind: str) -> Located:
+    """The file that a name, a path, inline text or another tool's file means."""
+    if isinstance(name, Text):
+        return replace(read_yaml(name.text, name.file), where={})
     path = Path(name)
     if kind == "workloads" and ":" in name and not is_file(path):
         try:

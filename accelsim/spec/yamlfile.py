@@ -53,21 +53,26 @@ class Located:
     file: str
 
 
-def read_yaml(text: str, file: str) -> Located:
-    """Read one YAML document whose top is a mapping; raises ``SpecError`` with all faults found."""
+def read_yaml(text: str, file: str, *, repeats: list[Place] | None = None, lists: bool = False) -> Located:
+    """Read one YAML document whose top is a mapping; raises ``SpecError`` with all faults found.
+
+    For other tools' files: ``repeats`` takes the places of repeated keys, the last of which counts then; ``lists``: the top may
+    be a list.
+    """
     text = text.removeprefix("\ufeff")
     if len(text) > LARGEST_BYTES or len(text.encode("utf-8", "surrogatepass")) > LARGEST_BYTES:
         raise SpecError([Fault(file, 0, 0, "", f"larger than {LARGEST_BYTES // 2**20} MiB")])
     if bad := _UNPRINTABLE.search(text):
         line, column = text.count("\n", 0, bad.start()) + 1, bad.start() - text.rfind("\n", 0, bad.start())
         raise SpecError([Fault(file, line, column, "", f"unprintable character {bad[0]!a}", "UTF-8 text")])
-    reader = _Reader(file)
+    reader = _Reader(file, repeats)
+    top = (dict, list) if lists else dict
     try:
         for event in yaml.parse(text, Loader=_LOADER):
             if not reader.take(event):
                 break
         else:
-            if not isinstance(reader.value, dict) and not reader.faults:
+            if not isinstance(reader.value, top) and not reader.faults:
                 reader.refuse(
                     reader.where.get((), (1, 1)),
                     (),
@@ -220,8 +225,9 @@ class _Frame:
 class _Reader:
     """Builds plain data from the parser's events, without recursion, and collects faults on the way."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, repeats: list[Place] | None) -> None:
         self.file = file
+        self.repeats = repeats
         self.value: Any = None
         self.where: dict[Path, Place] = {}
         self.faults: list[Fault] = []
@@ -327,7 +333,9 @@ class _Reader:
     def _set_key(self, frame: _Frame, key: Key, place: Place) -> None:
         frame.key = key
         path = (*frame.path, key)
-        if key in frame.first_lines:
+        if key in frame.first_lines and self.repeats is not None:
+            self.repeats.append(place)
+        elif key in frame.first_lines:
             shown = render_path(None, (key,))
             self.refuse(
                 place, path, f"duplicate key '{shown}' on line {place[0]}, first on line {frame.first_lines[key]}"
