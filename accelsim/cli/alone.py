@@ -10,9 +10,13 @@ import typer
 from accelsim.cli.options import (
     AsJson,
     Chip,
+    Column,
+    Data,
     Dataflow,
+    HeatMap,
     MappingFile,
     Overrides,
+    PageColumn,
     Workload,
     shipped_names,
 )
@@ -107,11 +111,13 @@ def noc(network: Annotated[str, typer.Argument(help="A shipped network (accelsim
                                              )] = 3000,
         window: Annotated[int, typer.Option("--window", min=100, max=10_000_000, metavar="N",
                                             help="Cycles of a sweep that do.")] = 10000,
-        ) -> int:
+        heat_map: HeatMap = None, column: PageColumn = Column.DOUBLE, data: Data = False) -> int:
     """Run packets through a network on chip alone, flit by flit."""
+    from accelsim.cli import commands
     from accelsim.cli import noc as networks
     if load_sweep is not None:
-        if packets is not None or links is not None or model is not NetworkModel.FLIT:
-            raise typer.BadParameter("--load-sweep goes without --packets, --links and --model")
+        if packets is not None or links is not None or heat_map is not None or model is not NetworkModel.FLIT:
+            raise typer.BadParameter("--load-sweep goes without --packets, --links, --heat-map and --model")
         return networks.load_sweep(network, traffic, tuple(override or ()), load_sweep, warm_up, window, as_json)
-    return networks.noc(network, traffic, tuple(override or ()), model, as_json, packets, links)
+    return networks.noc(network, traffic, tuple(override or ()), model, as_json, packets, links,
+                        commands.pictures({"--heat-map": heat_map}, column, data, None, None))

@@ -13,17 +13,26 @@ import typer
 from accelsim.cli import alone
 from accelsim.cli.options import (
     AsJson,
+    Bandwidth,
     Chip,
+    Column,
+    Data,
     Dataflow,
     Forwarded,
+    HeatMap,
     Jobs,
+    Ladder,
     MappingFile,
     MostSteps,
     Overrides,
+    PageColumn,
+    Roofline,
     Runs,
     StallBars,
     Trace,
     TraceRows,
+    Utilization,
+    Waterfall,
     Workload,
     shipped_names,
 )
@@ -105,12 +114,17 @@ def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: D
                                                   "opens from disk (.html).")] = None,
         save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep the run for `accelsim report`.")] = None,
         most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED,
-        fast_forward: Forwarded = True, trace: Trace = None, trace_rows: TraceRows = 200_000) -> int:
+        fast_forward: Forwarded = True, trace: Trace = None, trace_rows: TraceRows = 200_000,
+        roofline: Roofline = None, ladder: Ladder = None, waterfall: Waterfall = None, utilization: Utilization = None,
+        bandwidth: Bandwidth = None, heat_map: HeatMap = None, column: PageColumn = Column.DOUBLE, data: Data = False) -> int:
     """Simulate a workload on a chip and show where the time went."""
     from accelsim.cli import commands
+    pictures = commands.pictures({
+        "--timeline": timeline, "--stall-bars": stall_bars, "--roofline": roofline, "--ladder": ladder, "--waterfall": waterfall,
+        "--utilization": utilization, "--bandwidth": bandwidth, "--heat-map": heat_map}, column, data, operator, window)
     return commands.run(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs,
                                          driver, fast_forward), as_json,
-                        commands.Files(csv, timeline, window, operator, save, stall_bars, trace, trace_rows, page))
+                        commands.Files(csv, save, pictures, trace, trace_rows, page))
 
 
 @app.command()
@@ -178,11 +192,29 @@ def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A fol
                                                         "the one with the most cycles; of traces also all.")] = None,
            page: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one HTML page that "
                                                      "opens from disk (.html).")] = None,
-           trace: Trace = None, trace_rows: TraceRows = 200_000) -> int:
+           trace: Trace = None, trace_rows: TraceRows = 200_000, roofline: Roofline = None, ladder: Ladder = None,
+           waterfall: Waterfall = None, utilization: Utilization = None, bandwidth: Bandwidth = None, heat_map: HeatMap = None,
+           column: PageColumn = Column.DOUBLE, data: Data = False) -> int:
     """Measure and draw a saved run again, without simulating."""
     from accelsim.cli import commands
-    return commands.report(folder, as_json, commands.Files(csv, timeline, window, operator, None, stall_bars, trace, trace_rows,
-                                                           page))
+    pictures = commands.pictures({
+        "--timeline": timeline, "--stall-bars": stall_bars, "--roofline": roofline, "--ladder": ladder, "--waterfall": waterfall,
+        "--utilization": utilization, "--bandwidth": bandwidth, "--heat-map": heat_map}, column, data, operator, window)
+    return commands.report(folder, as_json, commands.Files(csv, None, pictures, trace, trace_rows, page))
+
+
+@app.command()
+def roofline(chip: Chip, workload: Workload,
+             file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A picture of it (.png, .svg or .pdf).")] = None,
+             mapping: MappingFile = None, dataflow: Dataflow = "auto", override: Overrides = None, as_json: AsJson = False,
+             operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Its roofs alone.")] = None,
+             most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED, fast_forward: Forwarded = True,
+             column: PageColumn = Column.DOUBLE, data: Data = False) -> int:
+    """Measure how far below its roofs a mapping stays: of every port and link, and of the peak."""
+    from accelsim.cli import commands
+    from accelsim.cli import roofline as roofs
+    asking = commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs, driver, fast_forward)
+    return roofs.roofline(asking, as_json, commands.pictures({"--roofline": file}, column, data, operator, None))
 
 
 @app.command()

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from accelsim.drivers import Driver
+
+
+class Column(Enum):
+    """The columns of a page: one of two, or the whole page (IEEE's)."""
+
+    SINGLE = "single"
+    DOUBLE = "double"
+
+    @property
+    def inches(self) -> float:
+        """How wide a picture for it is."""
+        return 3.5 if self is Column.SINGLE else 7.16
 
 
 def shipped_names(kind: str) -> Callable[[str], list[str]]:
@@ -45,3 +58,17 @@ Runs = Annotated[Driver, typer.Option("--driver", help="What runs the event loop
                                       "readable definition and slower; no number changes.")]
 Forwarded = Annotated[bool, typer.Option("--fast-forward/--no-fast-forward", help="Add periods that repeat exactly instead of "
                                          "simulating them; no number changes.")]
+Roofline = Annotated[Path | None, typer.Option("--roofline", metavar="FILE", help="Draw the roofs of all ports and links, and "
+                                               "what was attained below them: of the operator named, else of all.")]
+Ladder = Annotated[Path | None, typer.Option("--ladder", metavar="FILE", help="Draw what each loss leaves of the peak: of the "
+                                             "operator named, else of all.")]
+Waterfall = Annotated[Path | None, typer.Option("--waterfall", metavar="FILE", help="Draw the way from the estimate's bound to "
+                                                "the measurement: of the operator named, else of all.")]
+Utilization = Annotated[Path | None, typer.Option("--utilization", metavar="FILE", help="Draw the arrays' cycles by cause over "
+                                                  "time.")]
+Bandwidth = Annotated[Path | None, typer.Option("--bandwidth", metavar="FILE", help="Draw what each port and link carried over "
+                                                "time.")]
+HeatMap = Annotated[Path | None, typer.Option("--heat-map", metavar="FILE", help="Draw how busy each link was, on the network's "
+                                              "topology or on the chip's levels.")]
+PageColumn = Annotated[Column, typer.Option("--column", help="The width of pictures: 3.5 or 7.16 inches.")]
+Data = Annotated[bool, typer.Option("--data", help="Write what each picture shows beside it, under its name and .csv.")]
