@@ -1,8 +1,9 @@
 # The project's own checks. Run inside an environment that has `pip install -e '.[test,dev,docs]'`.
 PYTHON ?= python3
 WORKERS ?= auto
+MINUTES ?= 5
 
-.PHONY: help check test bench bench-peers study validate nightly docs clean
+.PHONY: help check test bench bench-peers study validate nightly fuzz docs clean
 
 help:
 	@echo "check     style, types, import directions, generated pages: seconds"
@@ -12,6 +13,7 @@ help:
 	@echo "bench-peers  the same work by other simulators, each in its own environment, into docs/peers.md: half an hour"
 	@echo "study     where closed forms are wrong: every point again, pictures, docs/analytic-error.md and docs/claims.md; a minute or two"
 	@echo "nightly   long random searches for a wrong cycle or byte"
+	@echo "fuzz      every reader, coverage-guided, MINUTES=5 for each; what is found lies in tests/fuzz/found; wants accelsim[fuzz]"
 	@echo "docs      the documentation, into site/"
 	@echo "clean     removes what these make"
 
@@ -39,6 +41,9 @@ study:
 
 nightly:
 	$(PYTHON) -m pytest -n $(WORKERS) -m nightly
+
+fuzz:
+	$(PYTHON) -m tests.fuzz.campaign --minutes $(MINUTES)
 
 docs:
 	$(PYTHON) docs/generate.py

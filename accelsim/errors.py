@@ -9,6 +9,8 @@ from typing import ClassVar
 
 _LONGEST_WORD = 80
 _CLOSE_ENOUGH = 0.6
+_LONGEST_SAID = 1000
+_MOST_SAID = 200
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,8 @@ class Fault:
 
     ``line`` and ``column`` count from 1; 0 says that the place is not known. ``path`` names the value as an override
     would (``levels.DRAM.bandwidth``); ``allowed`` says what may stand there; ``hint`` is the nearest known word.
+
+    Printed, it is one line of bounded length: what users wrote may hold line ends, signs that steer a terminal, or megabytes.
     """
 
     file: str
@@ -28,15 +32,23 @@ class Fault:
     hint: str = ""
 
     def __str__(self) -> str:
-        place = self.file
+        place = printable(self.file)
         if self.line:
             place += f":{self.line}:{self.column}" if self.column else f":{self.line}"
-        text = ": ".join(part for part in (place, self.path, self.message) if part)
+        text = ": ".join(part for part in (place, printable(self.path), printable(self.message)) if part)
         if self.allowed:
-            text += f"; allowed: {self.allowed}"
+            text += f"; allowed: {printable(self.allowed)}"
         if self.hint:
-            text += f"; did you mean '{self.hint}'?"
+            text += f"; did you mean '{printable(self.hint)}'?"
         return text
+
+
+def printable(text: str) -> str:
+    """Text for a terminal: unprintable characters escaped, and what is too long cut."""
+    safe = text[:_LONGEST_SAID + 1]
+    if not safe.isprintable():
+        safe = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in safe)
+    return safe if len(safe) <= _LONGEST_SAID else f"{safe[:_LONGEST_SAID]}..."
 
 
 class AccelsimError(Exception):
@@ -55,7 +67,10 @@ class _FaultsError(AccelsimError):
         super().__init__(self.faults)
 
     def __str__(self) -> str:
-        return "\n".join(str(fault) for fault in self.faults)
+        lines = [str(fault) for fault in self.faults[:_MOST_SAID]]
+        if len(self.faults) > _MOST_SAID:
+            lines.append(f"and {len(self.faults) - _MOST_SAID:,} more faults")
+        return "\n".join(lines)
 
 
 class SpecError(_FaultsError):

@@ -29,6 +29,9 @@ from accelsim.timeline import RecordOptions, Timeline
 MOST_PROCESSES = 61
 """As many as one process can wait for on every system (Windows has this limit)."""
 
+ENDS = (signal.SIGINT, signal.SIGTERM)
+"""What asks a process to end."""
+
 POLL_S = 0.2
 """How often the progress of workers is looked at, in seconds."""
 
@@ -76,7 +79,7 @@ def _over_processes(tasks: Sequence[Task], record: RecordOptions, running: Runni
     try:
         with tempfile.TemporaryDirectory(prefix="accelsim-", ignore_cleanup_errors=True) as folder, _workers(jobs) as pool:
             board = None if progress is None else Board.make(Path(folder) / "steps", len(tasks))
-            with _no_interrupts():
+            with no_interrupts():
                 begun = {i: pool.submit(_work, tasks[i], record, running, board, i) for i in largest_first}
             futures = [begun[i] for i in range(len(tasks))]
             if progress is not None and board is not None:
@@ -162,6 +165,8 @@ def _workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
 def _serve() -> None:
     """In a worker: Ctrl-C is the parent's to handle, and a worker does not outlive its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
@@ -173,21 +178,22 @@ def _end_with(sentinel: int) -> None:
 
 
 @contextmanager
-def _no_interrupts() -> Iterator[None]:
-    """Workers are started with Ctrl-C put off: none is left half started, or dies noisily before it can ignore it.
+def no_interrupts() -> Iterator[None]:
+    """Processes are started with Ctrl-C and requests to end put off: none is left half started, or dies noisily before it
+    can ignore them.
 
-    The mask is what workers inherit; here another thread may be given the signal, so its handler waits too.
+    The mask is what they inherit; here another thread may be given the signal, so its handler waits too.
     """
     caught: list[int] = []
     in_main = threading.current_thread() is threading.main_thread()
-    handler = signal.signal(signal.SIGINT, lambda number, _: caught.append(number)) if in_main else None
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if sys.platform != "win32" else set()
+    handlers = {number: signal.signal(number, lambda told, _: caught.append(told)) for number in ENDS} if in_main else {}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ENDS) if sys.platform != "win32" else set()
     try:
         yield
     finally:
         if sys.platform != "win32":
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        if handler is not None:
-            signal.signal(signal.SIGINT, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         if caught:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(caught[0])

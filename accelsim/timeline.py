@@ -7,8 +7,6 @@ watch: leaving the recorder out changes no cycle.
 from __future__ import annotations
 
 import json
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import Enum
@@ -20,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim import markup
+from accelsim.archive import read_archive
 from accelsim.repeats import Repeat, RowLog, Stretch, before, begin_behind, written_out
 from accelsim.stalls import BUSY_COLOUR, IDLE_COLOUR, Phase, StallCause
 from accelsim.tables import Basis, Column, Table, Tabular, Value, make, real, text
+from accelsim.writing import whole_file
 
 Ints = NDArray[np.int64]
 TICKS = 16
@@ -218,7 +218,7 @@ class Timeline(Tabular):
             "culprits": [(*key, value) for key, value in self.culprits.items()],
             "skipped": asdict(self.skipped), "whole_until": self.whole_until,
         }
-        with path.open("wb") as file:
+        with whole_file(path) as file:
             np.savez_compressed(file, about=np.array(json.dumps(about)), totals=self.totals, ticks=self.profile.ticks,
                                 rows=self.rows)
 
@@ -226,17 +226,41 @@ class Timeline(Tabular):
     def load(path: Path) -> Timeline:
         """Read a record back; raises ValueError where the file is not one."""
         try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
-                about = json.loads(str(data["about"]))
-                return Timeline(
-                    about["cycles"], tuple(Lane(name, LaneKind(kind), level) for name, kind, level in about["lanes"]),
-                    data["totals"], Profile(about["bin_cycles"], data["ticks"]), (data["rows"],),
-                    (about["window"][0], about["window"][1]), about["rows_dropped"], tuple(about["labels"]),
-                    {(level, tensor): Traffic(**values) for level, tensor, values in about["traffic"]},
-                    about["link_bytes"], about["port_bytes"], {(a, b, c, d): value for a, b, c, d, value in about["culprits"]},
-                    about["counts"], tuple(about["first_starts"]), _skipped(about["skipped"]), about["whole_until"])
-        except (KeyError, OSError, TypeError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            text, data = read_archive(path, "about", {"totals": 2, "ticks": 3, "rows": 2})
+            about = json.loads(text)
+            found = Timeline(
+                about["cycles"], tuple(Lane(name, LaneKind(kind), level) for name, kind, level in about["lanes"]),
+                data["totals"], Profile(about["bin_cycles"], data["ticks"]), (data["rows"],),
+                (about["window"][0], about["window"][1]), about["rows_dropped"], tuple(about["labels"]),
+                {(level, tensor): Traffic(**values) for level, tensor, values in about["traffic"]},
+                about["link_bytes"], about["port_bytes"], {(a, b, c, d): value for a, b, c, d, value in about["culprits"]},
+                about["counts"], tuple(about["first_starts"]), _skipped(about["skipped"]), about["whole_until"])
+            _check(found)
+        except (KeyError, IndexError, TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"{path}: not a saved timeline ({error})") from None
+        return found
+
+
+def _check(read: Timeline) -> None:
+    """Raise ValueError where a record contradicts itself: numbers that are none, rows of lanes that it has not."""
+    tables = (read.link_bytes, read.port_bytes, read.counts)
+    numbers = [read.cycles, read.profile.bin_cycles, read.rows_dropped, *read.window, *read.first_starts, *read.culprits.values(),
+               *(value for table in tables for value in table.values()), read.skipped.steps,
+               *(value for traffic in read.traffic.values() for value in vars(traffic).values())]
+    words = [*(word for lane in read.lanes for word in (lane.name, lane.level)), *read.labels, read.skipped.note,
+             *(word for key in (*read.traffic, *read.culprits) for word in key)]
+    if not all(type(number) is int and abs(number) < 1 << 62 for number in numbers):
+        raise ValueError("what should be a whole number is none")
+    if not all(isinstance(word, str) for word in words):
+        raise ValueError("what should be a name is none")
+    lanes, rows = len(read.lanes), read.kept[0]
+    if read.totals.shape != (lanes, STATES) or read.profile.ticks.shape[:2] != (lanes, STATES) or rows.shape[1:] != (5,):
+        raise ValueError("its tables are not of its lanes")
+    if read.cycles < 0 or read.profile.bin_cycles < 1:
+        raise ValueError("it has no length")
+    low, high = (0, 0, 0, 0, NO_LABEL), (lanes - 1, read.cycles * TICKS, read.cycles * TICKS, STATES - 1, len(read.labels) - 1)
+    if len(rows) and ((rows < np.array(low)).any() or (rows > np.array(high)).any()):
+        raise ValueError("its rows are of other lanes, states or tensors")
 
 
 def _skipped(about: dict[str, Any]) -> Skipped:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -13,20 +14,25 @@ from accelsim.analytic.auto import AUTO, check_name, write
 from accelsim.analytic.estimate import estimate
 from accelsim.analytic.result import Estimate
 from accelsim.drivers import Driver, Running
-from accelsim.errors import Fault, LimitExceeded, SpecError
+from accelsim.errors import Fault, LimitExceeded, SimulatorBug, SpecError
+from accelsim.importers.foreign import Arguments, as_ours
 from accelsim.measure.diff import Diff, diff
 from accelsim.measure.report import Failed, OperatorReport, RunReport, measure
 from accelsim.measure.sides import read_side
 from accelsim.outputs.results import run_json
 from accelsim.processes import Progress, Task, simulate_all
 from accelsim.spec.case import Case
-from accelsim.spec.read import Asked, Unmapped, as_yaml, read
+from accelsim.spec.files import read_text
+from accelsim.spec.read import Asked, Unmapped, as_yaml, read, read_workload
 from accelsim.tables import Table, Tabular
 from accelsim.timeline import RecordOptions, Timeline
 from accelsim.version import RESULTS_VERSION, VERSION
+from accelsim.writing import whole_folder, write_text
 
-SAVED_FORMAT = 2
+SAVED_FORMAT = 3
 """Of the folders that `save` writes; goes up when one of an older version lacks something."""
+SAVED = "a folder written by --save"
+LARGEST_ABOUT_BYTES = 64 << 20
 MOST_STEPS = 5_000_000
 """Steps and transfers that a run may take unless it is told otherwise."""
 
@@ -83,9 +89,22 @@ class Finished(Tabular):
 
 
 def ask(chip: str, workload: str, options: Options) -> Asked:
-    """Read the files of a run. Raises SpecError with every fault."""
+    """Read the files of a run, other tools' among them. Raises SpecError with every fault."""
     check_name(options.dataflow)
-    return read(chip, workload, options.mapping, choose=partial(write, options.dataflow), overrides=options.overrides)
+    ours = _arguments(chip, workload, options)
+    asked = read(ours.chip, ours.workload, ours.mapping, choose=partial(write, options.dataflow), overrides=options.overrides)
+    return replace(asked, imported=ours.files, left_out=tuple(map(str, ours.left)))
+
+
+def operator_names(chip: str, workload: str, options: Options) -> list[str]:
+    """The names of the workload's operators. Raises SpecError with every fault of the workload's file."""
+    read_by_name = read_workload(_arguments(chip, workload, options).workload, options.overrides)
+    return [operator.name for operator in read_by_name.operators]
+
+
+def _arguments(chip: str, workload: str, options: Options) -> Arguments:
+    """Other tools' files as ours; the mapping that they imply is taken unless a dataflow is asked for by name."""
+    return as_ours(chip, workload, options.mapping, implied=options.dataflow == AUTO)
 
 
 def run(chip: str, workload: str, options: Options | None = None, progress: Progress | None = None) -> Finished:
@@ -175,35 +194,51 @@ def input_hashes(asked: Asked) -> dict[str, str]:
 
 
 def save(finished: Finished, folder: Path) -> None:
-    """Write a run so that it can be measured and drawn again without simulating."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for kind, text in finished.asked.texts:
-        (folder / f"{kind}.yaml").write_text(text + "\n", encoding="utf-8")
-    lines, origins = ["operators:"], {}
-    for item in finished.asked.cases:
-        if isinstance(item, Case):
-            lines.append(f"  {as_yaml(item.operator.name)}:")
-            lines += [f"    {line}" for line in item.mapping.to_yaml().splitlines()]
-            origins[item.operator.name] = item.mapping.origin
-    (folder / "mapping.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    about = {"format": SAVED_FORMAT, "origins": origins, "provenance": finished.report.provenance,
-             "failed": [vars(one) for one in finished.report.failed]}
-    (folder / "run.json").write_text(json.dumps(about, indent=1, sort_keys=True, default=str) + "\n", encoding="utf-8")
-    for i, timeline in enumerate(finished.timelines):
-        if timeline is not None:
-            timeline.save(folder / f"operator-{i:03d}.npz")
+    """Write a run so that it can be measured and drawn again without simulating.
+
+    The folder is there whole or not at all; an earlier run in it is replaced, other files in it are kept. Raises OSError.
+    """
+    with whole_folder(folder, is_of_a_run) as part:
+        for kind, text in finished.asked.texts:
+            write_text(part / f"{kind}.yaml", text + "\n")
+        lines, origins, records = ["operators:"], {}, {}
+        for item in finished.asked.cases:
+            if isinstance(item, Case):
+                lines.append(f"  {as_yaml(item.operator.name)}:")
+                lines += [f"    {line}" for line in item.mapping.to_yaml().splitlines()]
+                origins[item.operator.name] = item.mapping.origin
+        write_text(part / "mapping.yaml", "\n".join(lines) + "\n")
+        for i, timeline in enumerate(finished.timelines):
+            if timeline is not None:
+                path = part / f"operator-{i:03d}.npz"
+                timeline.save(path)
+                records[path.name] = _digest(path)
+        about = {"format": SAVED_FORMAT, "origins": origins, "provenance": finished.report.provenance, "records": records,
+                 "failed": [vars(one) for one in finished.report.failed]}
+        write_text(part / "run.json", json.dumps(about, indent=1, sort_keys=True, default=str) + "\n")
+
+
+def is_of_a_run(name: str) -> bool:
+    """Whether a file of a saved run has such a name."""
+    return re.fullmatch(r"run\.json|(chip|workload|mapping|(memory|network)\..+)\.yaml|operator-\d{3,}\.npz", name) is not None
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def load(folder: Path) -> Finished:
     """Read a saved run and measure it again. Raises SpecError where the folder holds none."""
     try:
-        about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        about = json.loads(read_text(folder / "run.json", str(folder), LARGEST_ABOUT_BYTES))
         if about["format"] != SAVED_FORMAT:
             raise ValueError(f"of format {about['format']}, not {SAVED_FORMAT}: another version of accelsim saved it")
         origins, lost = dict(about["origins"]), {one["name"]: Failed(**one) for one in about["failed"]}
-        hashes = dict(about["provenance"]["inputs"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SpecError([Fault(str(folder), 0, 0, "", f"not a saved run ({error})", "a folder written by --save")]) from None
+        hashes, records = dict(about["provenance"]["inputs"]), dict(about["records"])
+    except (SpecError, ValueError, KeyError, TypeError, RecursionError) as error:
+        said = error.faults[0].message if isinstance(error, SpecError) else str(error)
+        raise SpecError([Fault(str(folder), 0, 0, "", f"not a saved run ({said})", SAVED)]) from None
     mapping = folder / "mapping.yaml"
     named = str(mapping) if origins else None
     asked = read(str(folder / "chip.yaml"), str(folder / "workload.yaml"), named, choose=partial(write, AUTO))
@@ -224,19 +259,28 @@ def load(folder: Path) -> Finished:
             continue
         assert isinstance(item, Case), "an operator without a case has failed"
         case = replace(item, mapping=replace(item.mapping, origin=origins.get(operator.name, item.mapping.origin)))
-        timeline = _record(folder / f"operator-{i:03d}.npz")
-        reports.append(measure(case, timeline, estimate(case)))
+        timeline, measured = _record(folder / f"operator-{i:03d}.npz", records, case)
+        reports.append(measured)
         timelines.append(timeline)
         cases.append(case)
     report = RunReport(asked.chip.name, asked.workload.name, asked.chip.clock_hz, tuple(reports), about["provenance"])
     return Finished(replace(asked, cases=tuple(cases)), report, tuple(timelines))
 
 
-def _record(path: Path) -> Timeline:
+def _record(path: Path, records: Mapping[str, str], case: Case) -> tuple[Timeline, OperatorReport]:
+    """What was recorded of an operator, proven to be what was saved, and measured."""
     try:
-        return Timeline.load(path)
+        if _digest(path) != records.get(path.name):
+            raise ValueError(f"{path}: changed since the run was saved")
+        timeline = Timeline.load(path)
+        return timeline, measure(case, timeline, estimate(case))
+    except OSError as error:
+        said = f"{path}: {error.strerror}"
     except ValueError as error:
-        raise SpecError([Fault(str(path.parent), 0, 0, "", str(error), "a folder written by --save")]) from None
+        said = str(error)
+    except (LookupError, TypeError, ArithmeticError, SimulatorBug):
+        said = f"{path}: not a record of {case.operator.name}"
+    raise SpecError([Fault(str(path.parent), 0, 0, "", said, SAVED)]) from None
 
 
 def estimates(chip: str, workload: str, options: Options) -> tuple[Asked, Iterable[tuple[Case, Estimate] | Unmapped]]:
@@ -245,4 +289,4 @@ def estimates(chip: str, workload: str, options: Options) -> tuple[Asked, Iterab
     return asked, [item if isinstance(item, Unmapped) else (item, estimate(item)) for item in asked.cases]
 
 
-__all__ = ["MOST_STEPS", "Finished", "Options", "ask", "estimates", "load", "run", "save"]
+__all__ = ["MOST_STEPS", "Finished", "Options", "ask", "estimates", "load", "operator_names", "run", "save"]

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import shutil
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,6 +104,14 @@ def test_public_names_are_few_sorted_and_there() -> None:
 
 def test_the_version_has_its_changes() -> None:
     assert f"## [{VERSION}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_a_tag_on_this_commit_is_its_version() -> None:
+    """Sources without their history have no tags, and nothing to hold against them."""
+    git = shutil.which("git")
+    told = "" if git is None else subprocess.run([git, "tag", "--points-at", "HEAD"], cwd=ROOT, capture_output=True, text=True,
+                                                 check=False).stdout
+    assert all(tag == f"v{VERSION}" for tag in told.split() if re.fullmatch(r"v\d.*", tag))
 
 
 def test_only_cli_prints_or_exits() -> None:

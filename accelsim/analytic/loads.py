@@ -112,7 +112,10 @@ def _service(tables: Tables, look: Look, tensor: Tensor, access: Access, station
 
 
 def _total(station: Station, sizes: Sizes, bits: int) -> Fraction:
-    return sum((station.service(-(-size * bits // 8)) * count for size, count in sizes.items()), Fraction(0))
+    payloads = [(-(-size * bits // 8), count) for size, count in sizes.items()]
+    if station.pooled and station.rate is not None:
+        return sum(station.carried(size) * count for size, count in payloads) / station.rate
+    return sum((station.service(size) * count for size, count in payloads), Fraction(0))
 
 
 def _distinct(tables: Tables, tensor: Tensor, look: Look) -> Look:

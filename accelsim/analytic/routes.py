@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil
+from math import ceil, prod
 from typing import NamedTuple
 
 from accelsim.spec.case import Case
@@ -17,6 +17,7 @@ class Station(NamedTuple):
     """A port or a link that a transfer passes. ``side``: whose load it carries. ``least_bytes``: what passes if anything
     does: a systolic array shifts all its registers, however ragged the tile. ``rounds``: whether it is booked in whole
     sixteenths of a cycle. ``takes_cycles``: so long a transfer may still be served after it has left where it came from.
+    ``pooled``: one transfer carries what all lockstep instances get, so that the shares of each are not rounded.
     """
 
     name: str
@@ -28,6 +29,11 @@ class Station(NamedTuple):
     least_bytes: int = 0
     rounds: bool = True
     takes_cycles: int = 0
+    pooled: bool = False
+
+    def carried(self, size_bytes: int) -> int:
+        """Bytes that pass for so many: rounded up to granules."""
+        return -(-max(size_bytes, self.least_bytes) // self.granularity_bytes) * self.granularity_bytes if size_bytes else 0
 
     def service(self, size_bytes: int) -> Fraction:
         """Cycles that the station is busy with so many bytes: rounded up to granules, then to sixteenths of a cycle.
@@ -36,8 +42,7 @@ class Station(NamedTuple):
         """
         if self.rate is None or not size_bytes:
             return Fraction(0)
-        granules = -(-max(size_bytes, self.least_bytes) // self.granularity_bytes) * self.granularity_bytes
-        ticks = granules * 16 / self.rate
+        ticks = self.carried(size_bytes) * 16 / self.rate
         return Fraction(ceil(ticks) if self.rounds else int(ticks), 16)
 
 
@@ -82,6 +87,9 @@ def route(case: Case, entry: int, tensor: Tensor, access: Access) -> Route:
     links = case.chip.links_between(outer, inner, access, tensor)
     ends = [_memory(case, parent, tensor, access, PARENT), *(station for link in links for station in _link(case, link, access)),
             _memory(case, entry, tensor, access, CHILD)]
+    if any(case.lockstep(place) and prod(count for _, count in case.chip.fanout(place)) > 1
+           for place in range(parent + 1, entry + 1)):
+        ends = [station._replace(pooled=station.side == PARENT) for station in ends]
     if access is Access.DRAIN:
         ends.reverse()
     return Route(tuple(ends), any(link.multicast is not Multicast.NONE for link in links),

@@ -19,6 +19,7 @@ from accelsim.cli.progress import Progress
 from accelsim.cli.usage import Usage, measure
 from accelsim.errors import Fault, SimulatorBug, SpecError, nearest
 from accelsim.version import VERSION
+from accelsim.writing import write_text
 
 SCHEMA = 1
 COMMAND = (sys.executable, "-m", "accelsim.cli.main")
@@ -66,9 +67,9 @@ def bench(names: Sequence[str], repeats: int, json_file: str | None, markdown: P
     results = results_of(rows, samples, on, time.strftime("%Y-%m-%d", time.gmtime()))
     text = json.dumps(results, indent=2, sort_keys=True)
     if markdown is not None:
-        markdown.write_text(page(results), encoding="utf-8")
+        write_text(markdown, page(results))
     if json_file not in {None, "-"}:
-        Path(str(json_file)).write_text(text + "\n", encoding="utf-8")
+        write_text(Path(str(json_file)), text + "\n")
     print(text if json_file == "-" else "\n".join(table(results)))
     return 0
 

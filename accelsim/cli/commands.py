@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import csv
 import io
-import os
+import shlex
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from accelsim.cli import traces
 from accelsim.cli.compiling import compiling
+from accelsim.cli.options import Column
+from accelsim.cli.pictures import Pictures, draw, picture_faults
 from accelsim.cli.progress import Progress
 from accelsim.drivers import Driver
 from accelsim.errors import Fault, SpecError, nearest
 from accelsim.measure.report import Failed, RunReport
 from accelsim.outputs import results, table, text
 from accelsim.outputs.trace import MOST_ROWS
-from accelsim.spec.read import Unmapped, read_workload
+from accelsim.spec.read import Asked, Unmapped
 from accelsim.timeline import RecordOptions
-from accelsim.verbs import MOST_STEPS, Finished, Options, estimates, load, save
+from accelsim.verbs import MOST_STEPS, Finished, Options, estimates, load, operator_names, save
 from accelsim.verbs import failed as failed_report
 from accelsim.verbs import run as run_workload
+from accelsim.writing import replaceable, write_text
 
 
 @dataclass(frozen=True)
@@ -46,56 +48,75 @@ class Asking:
                        self.jobs, self.driver, self.fast_forward)
 
 
-class Files(NamedTuple):
-    """What to write besides the summary."""
+@dataclass(frozen=True)
+class Files:
+    """What to write besides the summary; ``pictures`` also say of which operator and window it is."""
 
     csv: Path | None
-    timeline: Path | None
-    window: str | None
-    operator: str | None
     save: Path | None = None
-    bars: Path | None = None
+    pictures: Pictures = field(default_factory=Pictures)
     trace: Path | None = None
     trace_rows: int = MOST_ROWS
+    page: Path | None = None
+
+    @property
+    def profiles(self) -> bool:
+        """Whether lanes are drawn along time."""
+        return "--timeline" in self.pictures.files or self.page is not None
 
 
-PICTURES = (".png", ".svg", ".pdf")
+PAGES = (".html", ".htm")
+
+
+def pictures(files: Mapping[str, Path | None], column: Column, data: bool, operator: str | None, window: str | None) -> Pictures:
+    """What to draw, as the options say it; those without a file were not given. Raises SpecError for a window that is none."""
+    return Pictures({option: path for option, path in files.items() if path is not None}, column, data, operator,
+                    read_window(window))
 
 
 def run(asking: Asking, as_json: bool, files: Files) -> int:
     """Simulate and show."""
-    window = read_window(files.window)
     check_files(files)
-    if files.operator is not None:
-        asked_for(files, [one.name for one in read_workload(asking.workload, asking.overrides).operators], window)
-    looked_at = files.timeline is not None or files.bars is not None or files.save is not None
+    asked = files.pictures
+    if asked.operator is not None:
+        asked_for(files, operator_names(asking.chip, asking.workload, asking.options()))
+    looked_at = bool(asked.files) or files.profiles or files.save is not None
     rows = max(RecordOptions.most_rows * looked_at, files.trace_rows * (files.trace is not None))
-    record = RecordOptions(window, rows, bins=2048 if files.timeline is not None else 256)
+    record = RecordOptions(asked.window, rows, bins=2048 if files.profiles else 256)
     with compiling(), Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(record), progress.tell)
-        if files.timeline is not None or files.bars is not None:
-            import accelsim.outputs.pictures  # noqa: F401  its kernel is compiled with the others, and said once
+        if asked.files or files.profiles:
+            import accelsim.outputs.raster_lanes  # noqa: F401  its kernel is compiled with the others, and said once
+    tell_left_out(finished.asked)
     if files.save is not None:
         save(finished, files.save)
-    return show(finished, as_json, files, window)
+    return show(finished, as_json, files)
 
 
 def report(folder: Path, as_json: bool, files: Files) -> int:
     """Measure and draw again."""
-    window = read_window(files.window)
-    check_files(files)
-    return show(load(folder), as_json, files, window)
+    check_files(files, saved=True)
+    return show(load(folder), as_json, files)
 
 
-def show(finished: Finished, as_json: bool, files: Files, window: tuple[int, int] | None) -> int:
+def show(finished: Finished, as_json: bool, files: Files) -> int:
     """Print the report, write the files asked for; the exit code says whether all operators ran."""
     run_report = finished.report
     print(results.to_text(results.run_json(run_report)) if as_json else text.summary(run_report))
     if files.csv is not None:
         write_text(files.csv, table.to_csv(run_report))
-    draw(finished, files, window)
+    draw_all(finished, files)
+    if files.page is not None:
+        write_page(finished, files.page)
     tell_failures(run_report.failed)
     return exit_code(run_report)
+
+
+def write_page(finished: Finished, path: Path) -> None:
+    """The report as one HTML file."""
+    with compiling():
+        from accelsim.outputs.report_page import report_page
+    write_text(path, report_page(finished.report, finished.timelines))
 
 
 def exit_code(run_report: RunReport) -> int:
@@ -103,42 +124,36 @@ def exit_code(run_report: RunReport) -> int:
     return max([one.exit_code for one in run_report.failed], default=0)
 
 
-def draw(finished: Finished, files: Files, window: tuple[int, int] | None) -> None:
-    """Pictures and traces of one operator, the one named, else the one with the most cycles; traces perhaps of all."""
+def draw_all(finished: Finished, files: Files) -> None:
+    """Pictures and traces of one operator, the one named, else the one with the most cycles; some of all."""
     ran = {one.name: i for i, one in enumerate(finished.report.operators) if one in finished.report.done}
-    if not ran or (files.timeline is None and files.bars is None and files.trace is None):
+    asked = files.pictures
+    if not ran or (not asked.files and files.trace is None):
         return
-    if files.operator is None:
-        names = [max(finished.report.done, key=lambda one: one.cycles).name]
-    else:
-        names = asked_for(files, list(ran), window)
-    name, timeline = names[0], finished.timelines[ran[names[0]]]
+    names = ([max(finished.report.done, key=lambda one: one.cycles).name] if asked.operator is None
+             else asked_for(files, list(ran)))
+    timeline = finished.timelines[ran[names[0]]]
     assert timeline is not None, "it ran"
-    if window is not None and window[0] >= timeline.cycles:
-        raise SpecError([Fault("--window", 0, 0, "", f"{name} ends at cycle {timeline.cycles:,}; nothing to draw from cycle "
-                               f"{window[0]:,} on")])
+    if asked.window is not None and asked.window[0] >= timeline.cycles:
+        raise SpecError([Fault("--window", 0, 0, "", f"{names[0]} ends at cycle {timeline.cycles:,}; nothing to draw from cycle "
+                               f"{asked.window[0]:,} on")])
     if files.trace is not None:
-        traces.write_trace(finished, [ran[name] for name in names], files.trace, window, files.trace_rows)
-    if files.timeline is None and files.bars is None:
-        return
-    with compiling():
-        from accelsim.outputs.pictures import draw_stall_bars, draw_timeline
-    title = f"{name} on {finished.report.chip}"
-    if files.timeline is not None:
-        draw_timeline(timeline, files.timeline, title=title, window=window, clock_hz=float(finished.report.clock_hz))
-    if files.bars is not None:
-        draw_stall_bars(timeline, files.bars, title=title)
+        traces.write_trace(finished, [ran[name] for name in names], files.trace, asked.window, files.trace_rows)
+    for path, drawn in draw(finished, asked, ran[names[0]]):
+        if asked.data:
+            write_text(path.with_suffix(".csv"), drawn.to_csv())
 
 
-def asked_for(files: Files, known: list[str], window: tuple[int, int] | None) -> list[str]:
+def asked_for(files: Files, known: list[str]) -> list[str]:
     """The operators that ``--operator`` names; refuse those that are not there, and all of them where one is shown."""
-    assert files.operator is not None
-    if files.operator == traces.ALL and traces.ALL not in known and files.trace is not None:
-        if files.timeline is None and files.bars is None and window is None:
+    asked = files.pictures
+    assert asked.operator is not None
+    if asked.operator == traces.ALL and traces.ALL not in known and files.trace is not None:
+        if not asked.files and asked.window is None:
             return known
         raise SpecError([Fault("--operator", 0, 0, "", "a trace can show all operators; a picture and a --window are of one")])
-    check_operator(files.operator, known)
-    return [files.operator]
+    check_operator(asked.operator, known)
+    return [asked.operator]
 
 
 def check_operator(name: str, known: list[str]) -> None:
@@ -154,9 +169,19 @@ def tell_failures(failed: Iterable[Failed]) -> None:
         print(f"accelsim: {one.name}: {one.reason}", file=sys.stderr)
 
 
+def tell_left_out(asked: Asked) -> None:
+    """On stderr, in a line: that files of other tools say more than was carried over."""
+    if asked.left_out:
+        many = len(asked.left_out)
+        what = "1 setting" if many == 1 else f"{many} settings"
+        print(f"accelsim: {what} of other tools' files could not be carried over, or only in other words; "
+              f"`{shlex.join(['accelsim', 'import', *asked.imported])}` lists {'it' if many == 1 else 'them'}", file=sys.stderr)
+
+
 def estimate(asking: Asking, as_json: bool) -> int:
     """The closed form."""
     asked, items = estimates(asking.chip, asking.workload, asking.options())
+    tell_left_out(asked)
     rows = [item for item in items if not isinstance(item, Unmapped)]
     failed = [failed_report(item) for item in items if isinstance(item, Unmapped)]
     if as_json:
@@ -176,6 +201,7 @@ def check(asking: Asking, as_json: bool, tolerance: float) -> int:
     """Both answers side by side."""
     with compiling(), Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(), progress.tell)
+    tell_left_out(finished.asked)
     run_report = finished.report
     differing = [one for one in run_report.done if one.crosscheck.traffic_differences]
     gap = abs(run_report.cycles - run_report.estimated_cycles) / max(1, run_report.cycles)
@@ -213,39 +239,23 @@ def read_window(word: str | None) -> tuple[int, int] | None:
     return int(ends[0]), int(ends[1])
 
 
-def check_files(files: Files) -> None:
-    """Refuse what cannot be written before any work is done."""
-    faults = []
-    for option, path in (("--timeline", files.timeline), ("--stall-bars", files.bars)):
-        if path is not None and path.suffix.lower() not in PICTURES:
-            faults.append(Fault(option, 0, 0, "", f"no picture format '{path.suffix}'", ", ".join(PICTURES)))
+def check_files(files: Files, *, saved: bool = False) -> None:
+    """Refuse what cannot be written before any work is done. ``saved``: a saved run is reported, whose page is --html."""
+    page = "--html" if saved else "--report"
+    others = {"--trace": files.trace, "--csv": files.csv, page: files.page}
+    faults = picture_faults(files.pictures, {option: path for option, path in others.items() if path is not None})
     if files.trace is not None:
         faults += traces.faults(files.trace)
-    for option, path in (("--timeline", files.timeline), ("--stall-bars", files.bars), ("--trace", files.trace),
-                         ("--csv", files.csv)):
-        if path is not None and not path.absolute().parent.is_dir():
-            faults.append(Fault(option, 0, 0, "", f"no folder {path.parent}"))
-        elif path is not None and path.is_dir():
-            faults.append(Fault(option, 0, 0, "", f"{path} is a folder; name a file"))
+    if files.page is not None and files.page.suffix.lower() not in PAGES:
+        faults.append(Fault(page, 0, 0, "", f"no page format '{files.page.suffix}'", ", ".join(PAGES)))
     if files.save is not None and files.save.exists() and not files.save.is_dir():
         faults.append(Fault("--save", 0, 0, "", f"{files.save} is a file; name a folder"))
+    elif files.save is not None and not replaceable(files.save):
+        faults.append(Fault("--save", 0, 0, "", f"{files.save} is the folder you are in, or a disk; name one inside it"))
     elif files.save is not None and files.save.is_dir() and any(files.save.iterdir()) and not (files.save / "run.json").is_file():
         faults.append(Fault("--save", 0, 0, "", f"{files.save} holds other files; name a new folder, or one of an earlier run"))
     if faults:
         raise SpecError(faults)
-
-
-def write_text(path: Path, content: str) -> None:
-    """Write a file whole or not at all; a device or a pipe is written to as it is."""
-    if path.exists() and not path.is_file():
-        path.write_text(content, encoding="utf-8")
-        return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(content, encoding="utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from accelsim.cli.commands import check_operator, write_text
+from accelsim.cli.commands import check_operator
 from accelsim.errors import Fault, SpecError
 from accelsim.measure.diff import Allowance, Diff, diff, regressions
 from accelsim.measure.sides import Side, read_side
@@ -19,6 +19,7 @@ from accelsim.outputs.diff_text import diff_markdown, diff_text
 from accelsim.outputs.results import run_json, to_text
 from accelsim.spec.files import holds, reading
 from accelsim.verbs import load
+from accelsim.writing import write_text
 
 LARGEST_JSON_BYTES = 64 << 20
 _ALLOWED = "a percentage or cycles, such as '2%', '0.5%' or '1000 cycles'"

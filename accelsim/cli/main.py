@@ -3,60 +3,61 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
+import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from accelsim.drivers import Driver, NetworkModel
-from accelsim.errors import AccelsimError, SimulatorBug
-from accelsim.spec.banks import Arbitration
-from accelsim.spec.sram import Edge
+from accelsim.cli import alone
+from accelsim.cli.options import (
+    AsJson,
+    Bandwidth,
+    Chip,
+    Column,
+    Data,
+    Dataflow,
+    Forwarded,
+    HeatMap,
+    Jobs,
+    Ladder,
+    MappingFile,
+    MostSteps,
+    Overrides,
+    PageColumn,
+    Roofline,
+    Runs,
+    StallBars,
+    Trace,
+    TraceRows,
+    Utilization,
+    Waterfall,
+    Workload,
+    shipped_names,
+)
+from accelsim.drivers import Driver
+from accelsim.errors import AccelsimError, SimulatorBug, printable
 from accelsim.version import VERSION
 
 INTERRUPTED = 130
+TERMINATED = 143
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None,
                   help="Simulate a mapping of a tensor operator on a hypothetical chip, estimate it, and explain every number.")
 
 
-def _shipped(kind: str) -> Callable[[str], list[str]]:
-    """What completes the names of shipped chips, memories, networks or workloads in a shell; files it completes itself."""
-    def names(begun: str) -> list[str]:
-        from accelsim.spec.read import shipped
-        return [name for name in shipped(kind) if name.startswith(begun)]
-    return names
+class _Terminated(BaseException):
+    """Another process asks this one to end: what is half done is undone on the way out, as after Ctrl-C."""
 
 
-Chip = Annotated[str, typer.Argument(help="A shipped chip (accelsim list chips) or a chip file.",
-                                     autocompletion=_shipped("chips"))]
-Workload = Annotated[str, typer.Argument(help="A shipped workload, a workload file, or inline text: gemm:m=64,n=64,k=64.",
-                                         autocompletion=_shipped("workloads"))]
-MappingFile = Annotated[str | None, typer.Option("--mapping", metavar="FILE", help="Mapping file; operators it does not "
-                                                    "name get the dataflow.")]
-Dataflow = Annotated[str, typer.Option("--dataflow", metavar="NAME", help="A named dataflow, or auto: the fewest estimated "
-                                       "cycles.")]
-Overrides = Annotated[list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="Override a value by its path: "
-                                                        'chip.levels.DRAM.latency="40 cycles". May be repeated.')]
-StallBars = Annotated[Path | None, typer.Option("--stall-bars", metavar="FILE", help="Draw each array's cycles by cause as a "
-                                                "bar (.png, .svg or .pdf).")]
-Trace = Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Write every interval for ui.perfetto.dev (.pftrace, "
-                                            ".json or .json.gz).")]
-TraceRows = Annotated[int, typer.Option("--trace-rows", min=1, metavar="N", help="Most intervals in a trace, which ends earlier "
-                                        "where there are more.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-MostSteps = Annotated[int, typer.Option("--most-steps", min=1, metavar="N", help="Refuse operators with more tile steps and "
-                                        "transfers than this.")]
-
-Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulate up to N operators at a time, each in a "
-                                   "process of its own; the results are the same bytes.")]
-Runs = Annotated[Driver, typer.Option("--driver", help="What runs the event loop: a compiled kernel, or SimPy, which is the "
-                                      "readable definition and slower; no number changes.")]
-Forwarded = Annotated[bool, typer.Option("--fast-forward/--no-fast-forward", help="Add periods that repeat exactly instead of "
-                                         "simulating them; no number changes.")]
+def _terminate(*_: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise _Terminated
 
 
 def main() -> None:
@@ -65,32 +66,67 @@ def main() -> None:
     # a quarter.
     gc.set_threshold(50_000)
     atexit.register(gc.freeze)
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, _terminate) if in_main else None
     try:
-        code = app(sys.argv[1:] or ["--help"], prog_name="accelsim", standalone_mode=False)
-        if code == INTERRUPTED:  # typer's way to return from a KeyboardInterrupt
-            raise KeyboardInterrupt
-        sys.exit(code if isinstance(code, int) else 0)
+        code = _command()
+        sys.stdout.flush()
+        sys.exit(code)
     except typer.Exit as error:
         sys.exit(error.exit_code)
     except (typer.Abort, KeyboardInterrupt):
-        print("accelsim: interrupted", file=sys.stderr)
+        _say("interrupted")
         sys.exit(INTERRUPTED)
+    except _Terminated:
+        _say("terminated")
+        sys.exit(TERMINATED)
     except AccelsimError as error:
-        print(f"accelsim: {error}", file=sys.stderr)
+        _say(str(error))
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()
+    except BrokenPipeError:  # whoever read the output has seen enough
         sys.exit(0)
     except OSError as error:
-        print(f"accelsim: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+        _say(f"{printable(str(error.filename or 'output'))}: {error.strerror}")
         sys.exit(2)
     except Exception as error:  # noqa: BLE001  a usage error of the parser's, or a bug
         usage = getattr(error, "format_message", None)
         if usage is None:
             _tell_bug()
             sys.exit(SimulatorBug.exit_code)
-        print(f"accelsim: {usage()}", file=sys.stderr)
+        _say(usage())
         sys.exit(2)
+    finally:
+        _settle_output()
+        if in_main:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _command() -> int:
+    """The exit code of the command that was asked for."""
+    try:
+        code = app(sys.argv[1:] or ["--help"], prog_name="accelsim", standalone_mode=False)
+    except SystemExit as error:
+        if error.code == 1:  # typer's way to end where the reader of the output has gone
+            raise BrokenPipeError from None
+        raise
+    if code == INTERRUPTED:  # its way to return from a KeyboardInterrupt
+        raise KeyboardInterrupt
+    return code if isinstance(code, int) else 0
+
+
+def _say(line: str) -> None:
+    with contextlib.suppress(OSError):  # who closed both ends hears nothing
+        print(f"accelsim: {line}", file=sys.stderr, flush=True)
+
+
+def _settle_output() -> None:
+    """Write out what was printed; where its reader has gone, or its disk is full, without a word from Python at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _tell_bug() -> None:
@@ -123,14 +159,21 @@ def run(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: D
                                                       )] = None,
         operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
                                                         "the one with the most cycles; of traces also all.")] = None,
+        page: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Write all of it as one HTML page that "
+                                                  "opens from disk (.html).")] = None,
         save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep the run for `accelsim report`.")] = None,
         most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED,
-        fast_forward: Forwarded = True, trace: Trace = None, trace_rows: TraceRows = 200_000) -> int:
+        fast_forward: Forwarded = True, trace: Trace = None, trace_rows: TraceRows = 200_000,
+        roofline: Roofline = None, ladder: Ladder = None, waterfall: Waterfall = None, utilization: Utilization = None,
+        bandwidth: Bandwidth = None, heat_map: HeatMap = None, column: PageColumn = Column.DOUBLE, data: Data = False) -> int:
     """Simulate a workload on a chip and show where the time went."""
     from accelsim.cli import commands
+    pictures = commands.pictures({
+        "--timeline": timeline, "--stall-bars": stall_bars, "--roofline": roofline, "--ladder": ladder, "--waterfall": waterfall,
+        "--utilization": utilization, "--bandwidth": bandwidth, "--heat-map": heat_map}, column, data, operator, window)
     return commands.run(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs,
                                          driver, fast_forward), as_json,
-                        commands.Files(csv, timeline, window, operator, save, stall_bars, trace, trace_rows))
+                        commands.Files(csv, save, pictures, trace, trace_rows, page))
 
 
 @app.command()
@@ -171,9 +214,9 @@ def whatif(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow
 
 @app.command()
 def why(chip: Annotated[str, typer.Argument(metavar="CHIP|RUN_DIR", help="A shipped chip or a chip file; or, alone, a folder "
-                                            "written by `accelsim run --save`.", autocompletion=_shipped("chips"))],
+                                            "written by `accelsim run --save`.", autocompletion=shipped_names("chips"))],
         workload: Annotated[str | None, typer.Argument(help="A shipped workload, a workload file, or inline text.",
-                                                       autocompletion=_shipped("workloads"))] = None, *,
+                                                       autocompletion=shipped_names("workloads"))] = None, *,
         at: Annotated[int, typer.Option("--at", min=0, metavar="CYCLE", help="Which cycle.")],
         lane: Annotated[str | None, typer.Option("--lane", metavar="NAME", help="An array, memory port or link, as the timeline "
                                                  "names it; default the first array.")] = None,
@@ -196,10 +239,31 @@ def report(folder: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A fol
            window: Annotated[str | None, typer.Option("--window", metavar="A:B", help="Cycles to draw; default all.")] = None,
            operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator to draw; default "
                                                         "the one with the most cycles; of traces also all.")] = None,
-           trace: Trace = None, trace_rows: TraceRows = 200_000) -> int:
+           page: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one HTML page that "
+                                                     "opens from disk (.html).")] = None,
+           trace: Trace = None, trace_rows: TraceRows = 200_000, roofline: Roofline = None, ladder: Ladder = None,
+           waterfall: Waterfall = None, utilization: Utilization = None, bandwidth: Bandwidth = None, heat_map: HeatMap = None,
+           column: PageColumn = Column.DOUBLE, data: Data = False) -> int:
     """Measure and draw a saved run again, without simulating."""
     from accelsim.cli import commands
-    return commands.report(folder, as_json, commands.Files(csv, timeline, window, operator, None, stall_bars, trace, trace_rows))
+    pictures = commands.pictures({
+        "--timeline": timeline, "--stall-bars": stall_bars, "--roofline": roofline, "--ladder": ladder, "--waterfall": waterfall,
+        "--utilization": utilization, "--bandwidth": bandwidth, "--heat-map": heat_map}, column, data, operator, window)
+    return commands.report(folder, as_json, commands.Files(csv, None, pictures, trace, trace_rows, page))
+
+
+@app.command()
+def roofline(chip: Chip, workload: Workload,
+             file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A picture of it (.png, .svg or .pdf).")] = None,
+             mapping: MappingFile = None, dataflow: Dataflow = "auto", override: Overrides = None, as_json: AsJson = False,
+             operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Its roofs alone.")] = None,
+             most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED, fast_forward: Forwarded = True,
+             column: PageColumn = Column.DOUBLE, data: Data = False) -> int:
+    """Measure how far below its roofs a mapping stays: of every port and link, and of the peak."""
+    from accelsim.cli import commands
+    from accelsim.cli import roofline as roofs
+    asking = commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs, driver, fast_forward)
+    return roofs.roofline(asking, as_json, commands.pictures({"--roofline": file}, column, data, operator, None))
 
 
 @app.command()
@@ -231,103 +295,9 @@ def list_(what: Annotated[str, typer.Argument(help="chips, memories, networks, w
     return words.list_words(what)
 
 
-@app.command()
-def dram(memory: Annotated[str, typer.Argument(help="A shipped memory (accelsim list memories) or a memory file.",
-                                               autocompletion=_shipped("memories"))],
-         trace: Annotated[str, typer.Argument(help="A file of lines such as 'R 0x40' or 'W 0x80 120' (read or write, address, "
-                                              "cycle), or a pattern: stream:n=20000, stride:n=20000,bytes=4 KiB, "
-                                              "random:n=20000,writes=3.")],
-         override: Annotated[list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="Override a value by its path: "
-                                                            "memory.controller.refresh=none. May be repeated.")] = None,
-         at_once: Annotated[int, typer.Option("--at-once", min=1, max=1024, metavar="N", help="Requests that may enter in a "
-                                              "cycle.")] = 1,
-         serial: Annotated[bool, typer.Option("--serial", help="Each request waits for the data of the one before.")] = False,
-         as_json: AsJson = False,
-         requests: Annotated[Path | None, typer.Option("--requests", metavar="FILE", help="Write when each request came, had its "
-                                                       "column command and was done (.csv).")] = None,
-         commands: Annotated[Path | None, typer.Option("--commands", metavar="FILE", help="Write every command and its cycle "
-                                                       "(.csv).")] = None) -> int:
-    """Replay an address trace on a DRAM technology alone, command by command."""
-    from accelsim.cli import dram as drams
-    return drams.dram(memory, trace, tuple(override or ()), at_once, serial, as_json, requests, commands)
-
-
-@app.command()
-def sram(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow: Dataflow = "auto", override: Overrides = None,
-         operator: Annotated[str | None, typer.Option("--operator", metavar="NAME", help="Which operator; default the first."
-                                                      )] = None,
-         level: Annotated[str | None, typer.Option("--level", metavar="NAME", help="A level or memory that the array reads "
-                                                   "or writes; default the innermost.")] = None,
-         banks: Annotated[int | None, typer.Option("--banks", metavar="N", help="Default the chip's.")] = None,
-         width: Annotated[str | None, typer.Option("--width", metavar="SIZE", help="Of a word of a bank: \"16 B\".")] = None,
-         ports: Annotated[str | None, typer.Option("--ports", metavar="PORTS", help="Of a bank: 1RW (the default), 2RW, 1R1W, "
-                                                   "2R1W, 1RW1R and so on.")] = None,
-         interleave: Annotated[str | None, typer.Option("--interleave", metavar="GRAIN", help="What lies in a bank before the "
-                                                        "next follows: word (the default), a size, or bank.")] = None,
-         arbitration: Annotated[Arbitration | None, typer.Option("--arbitration", help="Who comes first at a bank; default "
-                                                                 "array-first.")] = None,
-         layout: Annotated[list[str] | None, typer.Option("--layout", metavar="[TENSOR=]LAYOUT", help="row (the default), "
-                                                          "column, blocked:8x8, padded:1 (words), swizzled. May be repeated."
-                                                          )] = None,
-         step: Annotated[int | None, typer.Option("--step", min=0, max=1_000_000, metavar="N", help="Which step of the level; "
-                                                  "default the second.")] = None,
-         passes: Annotated[int | None, typer.Option("--passes", min=1, max=1_000_000, metavar="N", help="Passes of the array to "
-                                                    "replay at the most; default 64.")] = None,
-         edge: Annotated[Edge | None, typer.Option("--edge", help="A systolic array reads a vector at once and skews it in "
-                                                   "registers (the default), or lane by lane.")] = None,
-         cache: Annotated[bool, typer.Option("--cache", help="A hardware-managed cache in the memory's place, for the whole "
-                                             "operator.")] = False,
-         capacity: Annotated[str | None, typer.Option("--capacity", metavar="SIZE", help="Of the cache; default the memory's."
-                                                      )] = None,
-         line: Annotated[str | None, typer.Option("--line", metavar="SIZE", help="Of the cache; default 64 B.")] = None,
-         ways: Annotated[str | None, typer.Option("--ways", metavar="N", help="Of the cache, or full; default 8.")] = None,
-         outstanding: Annotated[int | None, typer.Option("--outstanding", metavar="N", help="Misses of the cache in flight; "
-                                                         "default 16.")] = None,
-         lookups: Annotated[int | None, typer.Option("--lookups", metavar="N", help="Of the cache in a cycle; default 1."
-                                                     )] = None,
-         as_json: AsJson = False) -> int:
-    """Replay what a mapping's array and DMA ask of one memory on its banks, or on a cache in its place."""
-    from accelsim.cli import commands
-    from accelsim.cli import sram as memories
-    asking = commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()))
-    words = memories.Words(banks, width, ports, interleave, arbitration, tuple(layout or ()), step, passes, edge, cache, capacity,
-                           line, ways, outstanding, lookups)
-    return memories.sram(asking, operator, level, words, as_json)
-
-
-@app.command()
-def noc(network: Annotated[str, typer.Argument(help="A shipped network (accelsim list networks) or a network file.",
-                                               autocompletion=_shipped("networks"))],
-        traffic: Annotated[str, typer.Argument(help="A file of lines 'CREATE_CYCLE SOURCE DESTINATION FLITS', - for standard "
-                                               "input, or a pattern: uniform:load=0.2,flits=8,packets=100, transpose, tornado, "
-                                               "neighbor, shift, hotspot, incast, scatter, all2all, multicast, reduce.")],
-        override: Annotated[list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="Override a value by its path: "
-                                                           "network.router.vcs=2. May be repeated.")] = None,
-        model: Annotated[NetworkModel, typer.Option("--model", help="Flit by flit; transfer by transfer, which is faster and "
-                                                    "knows no "
-                                                    "buffers; or both, and how far they are apart.")] = NetworkModel.FLIT,
-        as_json: AsJson = False,
-        packets: Annotated[Path | None, typer.Option("--packets", metavar="FILE",
-                                                     help="Write when each packet was created, left and "
-                                                     "arrived (.csv).")] = None,
-        links: Annotated[Path | None, typer.Option("--links", metavar="FILE",
-                                                   help="Write what each link carried (.csv).")] = None,
-        load_sweep: Annotated[str | None, typer.Option("--load-sweep", metavar="LOADS",
-                                                       help="Latency and throughput of a pattern at "
-                                                       "several loads: 0.1,0.2,0.4 or 0.1:0.8:0.1.")] = None,
-        warm_up: Annotated[int, typer.Option("--warm-up", min=0, max=10_000_000, metavar="N",
-                                             help="Cycles of a sweep that do not count."
-                                             )] = 3000,
-        window: Annotated[int, typer.Option("--window", min=100, max=10_000_000, metavar="N",
-                                            help="Cycles of a sweep that do.")] = 10000,
-        ) -> int:
-    """Run packets through a network on chip alone, flit by flit."""
-    from accelsim.cli import noc as networks
-    if load_sweep is not None:
-        if packets is not None or links is not None or model is not NetworkModel.FLIT:
-            raise typer.BadParameter("--load-sweep goes without --packets, --links and --model")
-        return networks.load_sweep(network, traffic, tuple(override or ()), load_sweep, warm_up, window, as_json)
-    return networks.noc(network, traffic, tuple(override or ()), model, as_json, packets, links)
+app.command()(alone.dram)
+app.command()(alone.sram)
+app.command()(alone.noc)
 
 
 @app.command()
@@ -350,6 +320,26 @@ def init(folder: Annotated[Path, typer.Argument(help="A folder that does not exi
     """A starter chip, workload and mapping that run as they are."""
     from accelsim.cli import starter
     return starter.init(folder)
+
+
+def _importers(begun: str) -> list[str]:
+    """What completes the names of other tools in a shell."""
+    from accelsim.importers.table import IMPORTERS
+    return [one.name for one in IMPORTERS if one.name.startswith(begun)]
+
+
+@app.command("import")
+def import_(files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of one other tool (accelsim list "
+                                                        "formats); recognised by what they say.")],
+            to: Annotated[Path | None, typer.Option("--to", metavar="DIR", help="Write chip.yaml, workload.yaml and mapping.yaml "
+                                                    "there; default print them.")] = None,
+            tool: Annotated[str | None, typer.Option("--from", metavar="TOOL", help="Whose files they are; default recognised.",
+                                                     autocompletion=_importers)] = None,
+            force: Annotated[bool, typer.Option("--force", help="Overwrite files of these names.")] = False,
+            as_json: AsJson = False) -> int:
+    """Another tool's files as a chip, a workload and a mapping of ours, and what of them could not be carried over."""
+    from accelsim.cli import importing
+    return importing.import_files(files, to, tool, force, as_json)
 
 
 @app.command()

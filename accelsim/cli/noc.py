@@ -9,29 +9,36 @@ from typing import Any
 
 import numpy as np
 
+from accelsim.cli import commands
 from accelsim.cli.commands import write_table
 from accelsim.cli.compiling import compiling
+from accelsim.cli.pictures import Pictures
 from accelsim.cli.progress import Progress
 from accelsim.drivers import NetworkModel
 from accelsim.errors import Fault, SpecError
 from accelsim.outputs import results
+from accelsim.spec.files import bounded
 from accelsim.spec.network import Network
 from accelsim.spec.read import read_network
 from accelsim.spec.traffic import Traffic
 from accelsim.spec.trafficfile import parse_pattern, read_lines, read_traffic
 from accelsim.units import human_bytes, human_time
+from accelsim.writing import write_text
 
 SCHEMA = 1
+INPUT = "standard input"
 _BUSIEST = 5
 _MOST_LOADS = 100
 _NUMBER = r"[0-9]{0,3}(?:\.[0-9]{1,6})?"
 
 
 def noc(name: str, text: str, overrides: tuple[str, ...], model: NetworkModel, as_json: bool, packets_file: Path | None,
-        links_file: Path | None) -> int:
+        links_file: Path | None, pictures: Pictures) -> int:
     """Run traffic and show what came of it."""
+    commands.check_files(commands.Files(None, pictures=pictures))
     network = read_network(name, overrides)
-    traffic = read_lines(sys.stdin, "standard input", network.topology.nodes) if text == "-" else read_traffic(text, network)
+    traffic = (read_lines(bounded(sys.stdin, INPUT), INPUT, network.topology.nodes) if text == "-" else
+               read_traffic(text, network))
     with compiling():
         from accelsim.machine.noc import carry, transfer
     found: dict[NetworkModel, Any] = {}
@@ -49,12 +56,27 @@ def noc(name: str, text: str, overrides: tuple[str, ...], model: NetworkModel, a
         write_table(links_file, ("link", "flits", "bytes", "busy_cycles", "busy_share"), (
             (link.name, link.flits, link.flits * network.flit_bytes, link.busy_cycles, link.busy_cycles / (shown.cycles + 1))
             for link in shown.links))
+    if pictures.files:
+        _draw(network, text, shown, pictures)
     figures = {"schema": SCHEMA, "network": network.name, "nodes": network.topology.nodes, "packets": len(traffic),
                "flit_bytes": network.flit_bytes, **{one.value: _figures(network, traffic, what) for one, what in found.items()}}
     if model is NetworkModel.BOTH:
         figures["transfer_against_flit"] = _errors(found[NetworkModel.FLIT], found[NetworkModel.TRANSFER], traffic)
     print(results.to_text(figures) if as_json else _text(network, figures))
     return 0
+
+
+def _draw(network: Network, text: str, found: Any, pictures: Pictures) -> None:
+    """How busy each link was, on the topology."""
+    from accelsim.outputs.heat_map import ChannelLoad, NetworkLoad, draw_heat_map
+    path, cycles = pictures.files["--heat-map"], found.cycles + 1
+    loads = tuple(ChannelLoad(link.name, link.flits * network.flit_bytes, link.busy_cycles / cycles) for link in found.links)
+    wires, nodes = len(network.topology.wires), network.topology.nodes
+    load = NetworkLoad(network.name, network.topology, loads[:wires], loads[wires:wires + nodes], loads[wires + nodes:], {})
+    drawn = draw_heat_map(load, path, title=f"{text} on {network.name}: channels, measured",
+                          width_inches=pictures.column.inches)
+    if pictures.data:
+        write_text(path.with_suffix(".csv"), drawn.to_csv())
 
 
 def _latency(found: Any, traffic: Traffic) -> Any:
@@ -151,7 +173,7 @@ def _loads(text: str) -> list[float]:
         if step > 0 and (last - first) / step < _MOST_LOADS:
             found = [round(first + i * step, 6) for i in range(int((last - first) / step + 1e-9) + 1)]
     elif len(parts) == 1 and all(re.fullmatch(_NUMBER, part.strip()) and part.strip() for part in text.split(",")):
-        found = [float(part) for part in text.split(",")]
+        found = [float(part.strip()) for part in text.split(",")]
     if not found or len(found) > _MOST_LOADS or not all(0 < load <= 1 for load in found):
         raise SpecError([Fault("--load-sweep", 0, 0, text, "not loads", f"0.1,0.2,0.4 or 0.1:0.8:0.1, above 0 and up to 1, "
                                f"{_MOST_LOADS} at most")])

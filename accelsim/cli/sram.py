@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accelsim.analytic.estimate import estimate
-from accelsim.cli.commands import Asking
+from accelsim.cli.commands import Asking, tell_left_out
 from accelsim.cli.compiling import compiling
 from accelsim.cli.progress import Progress
 from accelsim.errors import Fault, SpecError, nearest
@@ -110,6 +110,7 @@ def sram(asking: Asking, operator: str | None, level: str | None, words: Words, 
 
 def _case(asking: Asking, name: str | None) -> Case:
     asked = ask(asking.chip, asking.workload, asking.options())
+    tell_left_out(asked)
     names = [item.operator.name for item in asked.cases]
     if name is not None and name not in names:
         raise SpecError([Fault("--operator", 0, 0, "", f"no operator named '{name}'", ", ".join(names[:12]),

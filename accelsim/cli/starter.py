@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 from accelsim.errors import Fault, SpecError
+from accelsim.writing import whole_folder, write_text
 
 CHIP = """\
 # A small accelerator to start from: change a number, run again.
@@ -61,9 +63,10 @@ def init(folder: Path) -> int:
     """Write the starter files; refuse a folder that holds anything."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SpecError([Fault(str(folder), 0, 0, "", "exists and is not an empty folder; nothing was written")])
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in (("chip.yaml", CHIP), ("workload.yaml", WORKLOAD), ("mapping.yaml", MAPPING)):
-        (folder / name).write_text(content, encoding="utf-8")
+    files = {"chip.yaml": CHIP, "workload.yaml": WORKLOAD, "mapping.yaml": MAPPING}
+    with whole_folder(folder, files.__contains__) if not folder.exists() else nullcontext(folder) as made:
+        for name, content in files.items():
+            write_text(made / name, content)
     print(f"wrote {folder}/chip.yaml, workload.yaml, mapping.yaml; now run\n\n  accelsim run {folder}/chip.yaml "
           f"{folder}/workload.yaml --mapping {folder}/mapping.yaml --timeline {folder}/timeline.png")
     return 0

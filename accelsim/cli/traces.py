@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 from accelsim.errors import Fault
 from accelsim.measure.report import OperatorReport
 from accelsim.outputs.trace import make_trace
 from accelsim.verbs import Finished
+from accelsim.writing import whole_file
 
 ALL = "all"
 """The word that asks for all operators, where none is called so."""
@@ -52,19 +49,3 @@ def write_trace(finished: Finished, operators: list[int], path: Path, window: tu
     for part in trace.parts:
         if part.left_out:
             print(f"accelsim: trace of {part.left_out}; choose a --window or raise --trace-rows", file=sys.stderr)
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file that is there when the block has ended well, and not otherwise; a device or a pipe is written to as it is."""
-    if path.exists() and not path.is_file():
-        with path.open("wb") as file:
-            yield file
-        return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            yield file
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ script, stands between: it imports nothing that a bare interpreter lacks.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -40,11 +41,20 @@ def measure(command: Sequence[str], folder: Path, environment: Mapping[str, str]
         raise OSError(0, "this system does not tell what a process used; measure on Linux or macOS")
     if shutil.which(command[0]) is None:
         raise OSError(errno.ENOENT, "no such command", command[0])
+    from accelsim.processes import no_interrupts  # the bare interpreter has none of ours
     with tempfile.TemporaryDirectory(prefix="accelsim-") as own:
         told, output = Path(own) / "usage.json", Path(own) / "output"
         with output.open("wb") as file:
-            subprocess.run([sys.executable, "-I", "-S", __file__, str(told), *command], cwd=folder, stdout=file, check=False,
-                           env=environment)
+            process: subprocess.Popen[bytes] | None = None
+            try:
+                with no_interrupts():
+                    process = subprocess.Popen([sys.executable, "-I", "-S", __file__, str(told), *command], cwd=folder,
+                                               stdout=file, env=environment, start_new_session=True)
+                process.wait()
+            except BaseException:  # Ctrl-C, or told to end: what was started ends too, and what that started
+                if process is not None:
+                    _end(process)
+                raise
         if not told.is_file():
             raise OSError(0, "the process that measures was killed", command[0])
         found = json.loads(told.read_text(encoding="utf-8"))
@@ -52,8 +62,19 @@ def measure(command: Sequence[str], folder: Path, environment: Mapping[str, str]
                      output.read_text(encoding="utf-8", errors="replace"))
 
 
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and those of its group, and wait until they are gone: they write into folders that are removed next."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for _ in range(100):
+            os.killpg(process.pid, 0)
+            time.sleep(0.05)
+
+
 def launch(told: str, command: Sequence[str]) -> None:
     """In the bare interpreter: run the command, write what it used."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends both, and this one without a word
     began = time.monotonic()
     process = os.spawnvp(os.P_NOWAIT, command[0], list(command))

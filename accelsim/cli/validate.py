@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from accelsim.cli.commands import write_text
 from accelsim.cli.compiling import compiling
 from accelsim.cli.progress import Progress
 from accelsim.compare.checks import Judged, Verdict, percent
@@ -15,6 +14,7 @@ from accelsim.compare.references import check_names
 from accelsim.errors import Fault, SpecError
 from accelsim.outputs import results
 from accelsim.version import VERSION
+from accelsim.writing import write_text
 
 if TYPE_CHECKING:
     from accelsim.compare.sources import Outcome

@@ -21,7 +21,7 @@ SHOWN = 0.001
 
 def whatif(asking: commands.Asking, moves: int, as_json: bool, csv: Path | None) -> int:
     """Run all variations and show them."""
-    commands.check_files(commands.Files(csv, None, None, None))
+    commands.check_files(commands.Files(csv))
     with compiling(), Progress() as progress:
         found = what_if(asking.chip, asking.workload, asking.options(), moves, progress.tell)
     print(to_text(_json(found)) if as_json else _text(found))

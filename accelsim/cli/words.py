@@ -6,6 +6,7 @@ import json
 
 from accelsim.analytic.auto import AUTO
 from accelsim.errors import Fault, SpecError, nearest
+from accelsim.importers.table import IMPORTERS
 from accelsim.measure.metrics import METRICS
 from accelsim.outputs.formats import FORMATS
 from accelsim.spec.dataflows import DATAFLOWS
@@ -39,7 +40,8 @@ def list_words(what: str) -> int:
     elif what == "stalls":
         rows = [(cause.code, cause.sentence) for cause in StallCause]
     elif what == "formats":
-        rows = [(f"{form.name}", f"{form.option}: {form.describe}") for form in FORMATS]
+        rows = [(form.name, f"{form.option}: {form.describe}") for form in FORMATS]
+        rows += [(one.name, f"read: {one.describe}; `accelsim import FILE...`, or as arguments of a run") for one in IMPORTERS]
     else:
         raise bad_word("list", what, list(LISTS))
     width = max(len(name) for name, _ in rows)

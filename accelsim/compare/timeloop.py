@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from math import prod
@@ -11,10 +12,13 @@ from typing import Any
 
 from accelsim.compare.checks import Part, Row
 from accelsim.compare.references import folder_of
-from accelsim.compare.running import Ran, entry, read_case, run
+from accelsim.compare.running import Ran, Written, entry, read_case, run
 from accelsim.drivers import Driver
+from accelsim.importers.timeloop_chip import chip_text, link_name
+from accelsim.importers.timeloop_stores import Architecture, Rates, Spread, Store
 from accelsim.spec.case import Case
 from accelsim.spec.mapping import Mapping
+from accelsim.spec.yamlfile import read_yaml
 
 NAME = "timeloop"
 THROTTLED = ("bw_dram_r1", "bw_dram_r025", "bw_dram_w01", "bw_dram_sh", "bw_buf_r2", "ovl_single_tile")
@@ -46,52 +50,22 @@ def _loops(pairs: Sequence[tuple[str, int]]) -> str:
     return " ".join(f"{dim}:{bound}" for dim, bound in pairs)
 
 
-def chip(told: Told, lockstep: bool, limited: bool) -> Told:
-    """A chip file. Each tensor has links of its own inward and outward, so that the bytes over them are what the outer level
-    reads for (or is updated by) all inner instances: multicast once, reduced before it arrives.
-    """
-    names = [one["name"] for one in told["levels"]]
-    levels = []
+def chip(told: Told, lockstep: bool, limited: bool) -> Written:
+    """The chip that the importer makes of such levels."""
+    above: Told = {"instances": 1, "mesh_x": 1}
+    stores = []
     for number, one in enumerate(told["levels"]):
         attributes = one.get("attributes", {})
-        grid = _grid(one, told["levels"][number - 1] if number else None)
-        room = attributes["depth"] * attributes.get("block_size", 1) if "depth" in attributes else None
-        level = {"name": one["name"], "kind": "sram" if number else "dram", "bandwidth": "unlimited",
-                 "capacity": "unlimited" if room is None else f"{room} B", "buffers": 2 if room is None else 1,
-                 "ports": _ports(attributes if limited else {})}
-        if grid:
-            level |= {"instances": grid, "lockstep": lockstep and number == len(names) - 1}
-        levels.append(level)
-    array = {"name": "PE", "array": {"model": "spatial", "pes": {}, "registers": 1, "lockstep": lockstep}}
-    links = [{"name": link_name(outer, inner, tensor, way), "from": outer, "to": inner, "tensors": [tensor], "serves": [way],
-              "bandwidth": "unlimited", "multicast": "equal", "reduce": way == "drain"}
-             for tensor in told["tensors"] for i, outer in enumerate(names) for inner in (*names[i + 1:], "PE")
-             for way in ("fill", "drain")]
-    return {"name": "timeloop", "description": told["id"], "clock": "1 GHz", "levels": [*levels, array], "links": links}
-
-
-def link_name(outer: str, inner: str, tensor: str, way: str) -> str:
-    """The link of a tensor between two levels, one way."""
-    return f"{outer}-{inner}-{tensor}-{way}"
-
-
-def _grid(one: Told, above: Told | None) -> dict[str, int]:
-    """Instances along x and y for each instance of the level above."""
-    if above is None or one["instances"] == above["instances"]:
-        return {}
-    x = one["mesh_x"] // above["mesh_x"]
-    return {"x": x, "y": one["instances"] // above["instances"] // x}
-
-
-def _ports(attributes: Told) -> list[Told]:
-    """Words are bytes: what Timeloop calls reading serves fills outward and the array's reads, writing the rest."""
-
-    def port(name: str, key: str, serves: list[str]) -> Told:
-        return {"name": name, "serves": serves, "bandwidth": f"{attributes[key]} B/cycle" if key in attributes else "unlimited"}
-
-    if "shared_bandwidth" in attributes:
-        return [port("port", "shared_bandwidth", ["fill", "drain", "array_read", "array_write"])]
-    return [port("read", "read_bandwidth", ["fill", "array_read"]), port("write", "write_bandwidth", ["drain", "array_write"])]
+        x = one["mesh_x"] // above["mesh_x"]
+        y, above = one["instances"] // above["instances"] // x, one
+        words = attributes["depth"] * attributes.get("block_size", 1) if "depth" in attributes else None
+        rates = [attributes.get(f"{what}_bandwidth") for what in ("read", "write", "shared")] if limited else [None] * 3
+        stores.append(Store(one["name"], number == 0, (Spread((), x, y),), words, 2 if words is None else 1,
+                            Rates(*(None if rate is None else Fraction(str(rate)) for rate in rates))))
+    whole = Architecture("timeloop", tuple(stores), "PE", (), 8)
+    text = chip_text(whole, {name: name for name in told["tensors"]}, told["output"], lockstep=lockstep)
+    made: Written = read_yaml(text, "chip").value
+    return made
 
 
 def counted(ran: Ran) -> Counts:
@@ -106,8 +80,10 @@ def counted(ran: Ran) -> Counts:
             moved = timeline.traffic.get((inner, tensor.name))
             if moved is not None:
                 found[inner, tensor.name]["fills"] += moved.fill_bytes + moved.refill_bytes
-            for what, way in (("reads", "fill"), ("updates", "drain")):
-                found[outer, tensor.name][what] += timeline.link_bytes.get(link_name(outer, inner, tensor.name, way), 0)
+            across = {"fill": 0, "drain": 0} if moved is None else {"fill": moved.fill_bytes + moved.refill_bytes,
+                                                                    "drain": moved.drain_bytes}
+            for what, way in (("reads", "fill"), ("updates", "drain")):  # of all instances, where no link is between the two
+                found[outer, tensor.name][what] += timeline.link_bytes.get(link_name(outer, inner, tensor.name, way), across[way])
         taken = timeline.traffic.get((path[-1], tensor.name))
         if taken is not None:
             found[path[-1], tensor.name]["reads"] += taken.array_read_bytes

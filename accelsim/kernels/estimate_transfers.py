@@ -13,6 +13,7 @@ from accelsim.kernels.estimate_layout import (
     LEAST,
     P_TICKS,
     PER_BYTE,
+    POOLED,
     RATE,
     ROUNDS,
     SETUP,
@@ -30,15 +31,26 @@ from accelsim.kernels.jit import part, small_part
 @small_part
 def service(m: Ints, stop: int, payload: int) -> int:
     """Sixteenths of a cycle that a stop serves so many bytes, without the setup."""
+    return rounded(m, stop, parts(m, stop, payload))
+
+
+@small_part
+def parts(m: Ints, stop: int, payload: int) -> int:
+    """The same in ``RATE``-ths of a sixteenth, where it is whole; 0 where it takes no time."""
     if m[stop + RATE] == 0:
         return 0
     carried, grain = max(payload, m[stop + LEAST]), m[stop + GRAIN]
     if grain > 1:
         carried = (carried + grain - 1) // grain * grain
-    ticks = carried * m[stop + PER_BYTE]
+    return int(carried * m[stop + PER_BYTE])
+
+
+@small_part
+def rounded(m: Ints, stop: int, found: int) -> int:
+    """Whole sixteenths of parts of them, as the stop rounds a transfer of its own."""
     if m[stop + RATE] > 1:
-        ticks = (ticks + (m[stop + RATE] - 1) * m[stop + ROUNDS]) // m[stop + RATE]
-    return int(ticks)
+        return int((found + (m[stop + RATE] - 1) * min(1, m[stop + ROUNDS])) // m[stop + RATE])
+    return found
 
 
 @part
@@ -53,8 +65,9 @@ def carry(m: Ints, way: int, size: int, times: int, bits: int, s: Ints, total: i
     payload, slowest, place = (size * bits + 7) >> 3, 0, total + TICKS
     for i in range(m[way + W_STOPS]):
         stop = m[way + W_STOP] + i * STOP_WIDTH
-        ticks = service(m, stop, payload)
-        s[place] += ticks * times
+        served = parts(m, stop, payload)
+        ticks = rounded(m, stop, served)
+        s[place] += (served if m[stop + ROUNDS] == POOLED else ticks) * times
         slowest = max(slowest, ticks + m[stop + SETUP])
         place += 1
     s[total + ELEMENTS] += size * times

@@ -15,9 +15,12 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
+
+from accelsim.writing import whole_file
 
 DPI = 300
 TEXT_POINTS = 7.0
@@ -95,11 +98,15 @@ def house_style() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class LegendLine:
-    """One line of the legend: a colour, what it means, and figures that stand in columns."""
+    """One line of the legend: a colour, what it means, and figures that stand in columns.
+
+    ``marker``: what is drawn in the colour, a square if empty; a colour of "none" leaves it out.
+    """
 
     colour: str
     name: str
     figures: tuple[str, ...]
+    marker: str = ""
 
 
 class Page:
@@ -129,6 +136,26 @@ class Page:
         axes.set_facecolor("none")
         return axes
 
+    def chart(self, left: float, bottom: float, width: float, height: float) -> Axes:
+        """A field whose axes rise to the right and upwards, with a line at the left and at the bottom."""
+        axes = self._field(left, bottom, width, height)
+        axes.set_facecolor("none")
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        axes.tick_params(length=2.5, width=0.5, pad=2, colors=INK)
+        return axes
+
+    def canvas(self, left: float, bottom: float, width: float, height: float) -> Axes:
+        """A field without axes, measured in inches from its lower left corner."""
+        axes = self._field(left, bottom, width, height)
+        axes.set_xlim(0, width)
+        axes.set_ylim(0, height)
+        axes.axis("off")
+        return axes
+
+    def _field(self, left: float, bottom: float, width: float, height: float) -> Axes:
+        return self.figure.add_axes((left / self.width, bottom / self.height, width / self.width, height / self.height))
+
     def legend(self, left: float, top: float, lines: Sequence[LegendLine], columns: int) -> None:
         """A table read column by column, figures aligned to the right."""
         widths = legend_widths(lines)
@@ -136,8 +163,13 @@ class Page:
         for number, line in enumerate(lines):
             x = left + number // rows * sum(widths)
             y = top - (number % rows + 1) * LINE_INCHES + 0.04
-            self.figure.add_artist(Rectangle((x, y - 0.01), 0.11, 0.085, facecolor=line.colour, linewidth=0,
-                                             transform=self.figure.dpi_scale_trans))
+            if line.marker:
+                self.figure.add_artist(Line2D([x + 0.055], [y + 0.033], marker=line.marker, markersize=4.0, color=line.colour,
+                                              markeredgewidth=1.0 if line.marker == "_" else 0.0, linestyle="none",
+                                              transform=self.figure.dpi_scale_trans))
+            else:
+                self.figure.add_artist(Rectangle((x, y - 0.01), 0.11, 0.085, facecolor=line.colour, linewidth=0,
+                                                 transform=self.figure.dpi_scale_trans))
             self.text(x + 0.16, y, line.name)
             x += widths[0]
             for figure, width in zip(line.figures, widths[1:], strict=False):
@@ -149,7 +181,8 @@ class Page:
         form = picture_format(path)
         buffer = io.BytesIO()
         self.figure.savefig(buffer, format=form, dpi=DPI, metadata={"Title": title, **_METADATA[form]})
-        path.write_bytes(buffer.getvalue())
+        with whole_file(path) as file:
+            file.write(buffer.getvalue())
 
 
 def check_width(width_inches: float) -> None:

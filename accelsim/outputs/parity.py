@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from math import ceil, floor, log10
+from math import log10
 from pathlib import Path
 from typing import NamedTuple
 
-from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from accelsim.outputs import paper
 from accelsim.outputs.paper import LINE_INCHES, Page, text_inches
+from accelsim.outputs.scales import log_ticks
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#332288", "#8A8A8A")
 """Okabe and Ito's, told apart by the colour-blind too; their yellow and black left out."""
@@ -27,7 +26,6 @@ GUIDE = 0.1
 _MARGIN, _TITLE_INCHES, _LEFT_INCHES, _BELOW_INCHES, _GAP_INCHES = 0.05, 0.17, 0.52, 0.3, 0.12
 _LARGEST_FIELD_INCHES = 2.4
 _SWATCH_INCHES = 0.16
-_SUPERSCRIPTS = str.maketrans("-0123456789", "\N{SUPERSCRIPT MINUS}⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MEANING = "Solid: equal. Dashed: 10 % above and below. Open: known misses. Crossed: outside the tolerance."
 
 
@@ -144,37 +142,12 @@ def _field(page: Page, place: tuple[float, float, float], unit: str, members: Se
     axes.set_yscale("log")
     axes.set_xlim(*limits)
     axes.set_ylim(*limits)
-    _ticks(axes, limits)
+    log_ticks(axes.xaxis, limits)
+    log_ticks(axes.yaxis, limits)
+    axes.tick_params(length=2.5, width=0.5, pad=2, colors=paper.INK)
     of = f" [{unit}]" if unit else ""
     axes.set_xlabel(f"reference{of}", labelpad=1.5)
     axes.set_ylabel(f"accelsim{of}", labelpad=1.5)
-
-
-def _ticks(axes: Axes, limits: tuple[float, float]) -> None:
-    """Powers of ten, every few of them where there are many, and 2 and 5 times them where there are few; even steps where there
-    is not even room for those.
-    """
-    powers = range(floor(log10(limits[0])), ceil(log10(limits[1])) + 1)
-    fine = [(digit, power) for power in powers for digit in (1, 2, 5) if limits[0] <= digit * 10.0**power <= limits[1]]
-    tens = [pair for pair in fine if pair[0] == 1]
-    shown = {digit * 10.0**power: _number(digit, power) for digit, power in
-             (fine if len(fine) <= 6 else tens[::-(-len(tens) // 6)])}
-    if len(shown) < 3:
-        even = MaxNLocator(nbins=5, steps=(1, 2, 5, 10)).tick_values(*limits)
-        shown = {float(tick): f"{tick:,.6g}" for tick in even if limits[0] <= tick <= limits[1]}
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(FixedLocator(list(shown)))
-        axis.set_minor_locator(NullLocator())
-        axis.set_ticklabels(list(shown.values()))
-    axes.tick_params(length=2.5, width=0.5, pad=2, colors=paper.INK)
-
-
-def _number(digit: int, power: int) -> str:
-    """A tick: 0.05, 2,000, or a power of ten beyond."""
-    if -3 < power < 4:
-        return f"{digit * 10.0**power:,.{max(0, -power)}f}"
-    raised = f"10{str(power).translate(_SUPERSCRIPTS)}"
-    return raised if digit == 1 else f"{digit}·{raised}"
 
 
 class _Legend:

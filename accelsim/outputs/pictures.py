@@ -12,6 +12,7 @@ from matplotlib.colors import to_rgb
 
 from accelsim.outputs import paper
 from accelsim.outputs.paper import LINE_INCHES, LegendLine, Page, text_inches
+from accelsim.outputs.plotted import Plotted, plotted
 from accelsim.outputs.raster_lanes import (
     BUSY,
     COLOURS,
@@ -30,22 +31,20 @@ from accelsim.outputs.raster_lanes import (
     rows_cover,
     state_colour,
 )
+from accelsim.outputs.sheet import MARGIN, Legend, open_sheet
 from accelsim.timeline import TICKS, LaneKind, Timeline
 
-_MARGIN = 0.05
 _LABEL_SHARE = 0.3
 _GROUP_GAP = 0.07
 _PIXELS_PER_BLOCK = 4
 _MOST_TALL_ROWS = 12
-_TITLE_INCHES = 0.16
-_AXIS_INCHES = 0.36
 _LETTERS = "in the blocks: the tensor that a port moves or an array awaits"
 _RGB = np.array([[round(255 * channel) for channel in to_rgb(colour)] for colour in COLOURS], dtype=np.uint8)
 
 
 def draw_timeline(timeline: Timeline, path: Path, *, title: str, window: tuple[int, int] | None = None,
-                  width_inches: float = 7.16, clock_hz: float | None = None, most_rows: int = 24) -> None:
-    """Draw what every lane did along time: busy, stalled by cause, or idle.
+                  width_inches: float = 7.16, clock_hz: float | None = None, most_rows: int = 24) -> Plotted:
+    """Draw what every lane did along time: busy, stalled by cause, or idle; returns what was drawn.
 
     ``window`` [cycles] is what the record's rows cover if not given. Few intervals are drawn one by one; where they
     would be narrower than a few pixels each column of pixels is a stack of shares, busy lowest. Where rows of the
@@ -91,11 +90,12 @@ def draw_timeline(timeline: Timeline, path: Path, *, title: str, window: tuple[i
         if clock_hz:
             paper.time_axis(axes, clock_hz, layout.field)
         page.save(path, title)
+    return _blocks_table(layout, rows, blocks) if blocks else _stacks_table(rows, drawn)
 
 
 def draw_stall_bars(timeline: Timeline, path: Path, *, title: str, width_inches: float = 7.16,
-                    most_rows: int = 24) -> None:
-    """Draw the cycles of every array lane over the whole run as one bar: busy, each stall cause, idle.
+                    most_rows: int = 24) -> Plotted:
+    """Draw the cycles of every array lane over the whole run as one bar: busy, each stall cause, idle; returns what was drawn.
 
     Beyond ``most_rows`` neighbouring arrays share a bar, the mean of theirs. Raises ValueError as `draw_timeline`.
     """
@@ -120,6 +120,7 @@ def draw_stall_bars(timeline: Timeline, path: Path, *, title: str, width_inches:
         _draw_blocks(axes, layout, blocks)
         paper.cycle_axis(axes, "cycles", layout.field)
         page.save(path, title)
+    return _stacks_table(rows, compose_totals(timeline, rows))
 
 
 @dataclass(frozen=True)
@@ -149,12 +150,6 @@ class _Block:
     text: str
 
 
-@dataclass(frozen=True)
-class _Legend:
-    heading: str
-    lines: tuple[LegendLine, ...]
-
-
 def _window(timeline: Timeline, window: Window | None) -> Window:
     first, last = timeline.window if window is None else window
     if first >= last or last <= 0 or first >= timeline.cycles:
@@ -164,8 +159,8 @@ def _window(timeline: Timeline, window: Window | None) -> Window:
 
 def _layout(rows: Sequence[Row], width_inches: float) -> _Layout:
     widest = max(text_inches(row.name) for row in rows)
-    left = _MARGIN + min(widest, _LABEL_SHARE * width_inches) + 0.07
-    right = text_inches("100.0 %") + 0.07 + _MARGIN
+    left = MARGIN + min(widest, _LABEL_SHARE * width_inches) + 0.07
+    right = text_inches("100.0 %") + 0.07 + MARGIN
     bar, gap = (0.19, 0.045) if len(rows) <= _MOST_TALL_ROWS else (0.125, 0.025)
     tops, top = [], 0.02
     for number, row in enumerate(rows):
@@ -176,33 +171,12 @@ def _layout(rows: Sequence[Row], width_inches: float) -> _Layout:
     return _Layout(left, width_inches - left - right, width_inches, bar, tuple(tops))
 
 
-def _open(layout: _Layout, title: str, legend: _Legend, notes: Sequence[str], window: Window,
+def _open(layout: _Layout, title: str, legend: Legend, notes: Sequence[str], window: Window,
           time_axis_inches: float) -> tuple[Page, Axes]:
     """A page with title, legend and small print, and the empty field."""
-    room = layout.width - 2 * _MARGIN
-    titles = paper.fold(title, room, paper.TITLE_POINTS, "bold")
-    small = [line for note in notes for line in paper.fold(note[0].upper() + note[1:] + ".", room)]
-    columns = paper.legend_columns(legend.lines, layout.width - layout.left - _MARGIN)
-    left = layout.left
-    if columns == 1 and sum(paper.legend_widths(legend.lines)) - 0.25 > layout.width - left - _MARGIN:
-        left = _MARGIN
-    legend_rows = -(-len(legend.lines) // columns)
-    below = _AXIS_INCHES + LINE_INCHES * (1 + legend_rows + len(small)) + (0.06 if small else 0.0) + _MARGIN
-    above = _MARGIN + _TITLE_INCHES * len(titles) + max(time_axis_inches, LINE_INCHES)
-    page = Page(layout.width, below + layout.height + above)
-    y = page.height - _MARGIN
-    for line in titles:
-        y -= _TITLE_INCHES
-        page.text(_MARGIN, y + 0.035, line, points=paper.TITLE_POINTS, weight="bold")
-    axes = page.axes(layout.left, below, layout.field, layout.height, window)
-    y = below - _AXIS_INCHES - LINE_INCHES
-    page.text(left, y + 0.04, legend.heading, weight="bold")
-    page.legend(left, y, legend.lines, columns)
-    y -= legend_rows * LINE_INCHES + 0.06
-    for line in small:
-        y -= LINE_INCHES
-        page.text(_MARGIN, y + 0.04, line, colour=paper.FAINT_INK)
-    return page, axes
+    page, place = open_sheet(layout.width, layout.height, title, legend, notes, left=layout.left,
+                             right=layout.width - layout.left - layout.field, above=max(time_axis_inches, LINE_INCHES))
+    return page, page.axes(*place, window)
 
 
 def _of_the_run(window: Window, cycles: int) -> list[str]:
@@ -211,7 +185,7 @@ def _of_the_run(window: Window, cycles: int) -> list[str]:
     return [f"window: cycles {window[0]:,} to {window[1]:,} of {cycles:,}"]
 
 
-def _legend(rows: Sequence[Row], spent: Ints, window: Window) -> _Legend:
+def _legend(rows: Sequence[Row], spent: Ints, window: Window) -> Legend:
     """Every colour of the picture, the most cycles of the array lanes first."""
     arrays = [number for number, row in enumerate(rows) if row.is_array]
     count = sum(len(rows[number].lanes) for number in arrays)
@@ -222,7 +196,7 @@ def _legend(rows: Sequence[Row], spent: Ints, window: Window) -> _Legend:
                   for colour in shown)
     span = f"{window[1] - window[0]:,} cycles"
     heading = f"{rows[arrays[0]].name}: {span}" if count == 1 else f"{count:,} arrays \N{MULTIPLICATION SIGN} {span}"
-    return _Legend(heading, lines)
+    return Legend(heading, lines)
 
 
 def _cycles(ticks: int) -> str:
@@ -237,11 +211,11 @@ def _percent(part: int, whole: int) -> str:
 def _name_rows(page: Page, axes: Axes, layout: _Layout, rows: Sequence[Row], spent: Ints) -> None:
     """Names at the left, the busy share at the right."""
     top = axes.get_position().y1 * page.height
-    page.text(layout.width - _MARGIN, top + 0.045, "busy", colour=paper.FAINT_INK, align="right")
+    page.text(layout.width - MARGIN, top + 0.045, "busy", colour=paper.FAINT_INK, align="right")
     for number, row in enumerate(rows):
         y = top - layout.tops[number] - layout.bar / 2 - 0.035
-        page.text(layout.left - 0.07, y, paper.shorten(row.name, layout.left - 0.07 - _MARGIN), align="right")
-        page.text(layout.width - _MARGIN, y, _percent(int(spent[number, BUSY]), int(spent[number].sum())),
+        page.text(layout.left - 0.07, y, paper.shorten(row.name, layout.left - 0.07 - MARGIN), align="right")
+        page.text(layout.width - MARGIN, y, _percent(int(spent[number, BUSY]), int(spent[number].sum())),
                   align="right")
 
 
@@ -288,6 +262,24 @@ def _draw_blocks(axes: Axes, layout: _Layout, blocks: Sequence[_Block]) -> None:
         if block.text:
             axes.text((block.first + block.last) / 2, block.top + layout.bar / 2 + 0.036, block.text,
                       color=paper.text_colour(COLOURS[block.colour]), ha="center", va="baseline", parse_math=False)
+
+
+_HEADER = ("row", "from_cycle", "to_cycle", "state", "lane_cycles")
+
+
+def _blocks_table(layout: _Layout, rows: Sequence[Row], blocks: Sequence[_Block]) -> Plotted:
+    """One row a block; idle, the ground of them all, is what lies between."""
+    name = {top: row.name for top, row in zip(layout.tops, rows, strict=True)}
+    return plotted(_HEADER, [(name[block.top], block.first, block.last, NAMES[block.colour], block.last - block.first)
+                             for block in blocks if block.colour != IDLE])
+
+
+def _stacks_table(rows: Sequence[Row], drawn: Composition) -> Plotted:
+    """One row for each state of each column; the cycles of all lanes of a row together."""
+    borders = (drawn.borders / TICKS).tolist()
+    return plotted(_HEADER, [(rows[row].name, borders[column], borders[column + 1], NAMES[colour],
+                              int(drawn.ticks[row, column, colour]) / TICKS)
+                             for row, column, colour in np.argwhere(drawn.ticks).tolist()])
 
 
 def _draw_stacks(axes: Axes, drawn: Composition, layout: _Layout, window: Window, pixels: int) -> None:

@@ -155,6 +155,15 @@ def compose_profile(timeline: Timeline, rows: Sequence[Row], window: Window) -> 
     return _composition(np.stack([ticks[list(row.lanes)].sum(axis=0) for row in rows]), borders, rows)
 
 
+def coarsened(drawn: Composition, most: int) -> Composition:
+    """At most so many columns, each the sum of equally many, a power of two, so that it is the same for finer bins."""
+    each = 1
+    while -(-drawn.ticks.shape[1] // each) > most:
+        each *= 2
+    starts = np.arange(0, drawn.ticks.shape[1], each)
+    return Composition(np.append(drawn.borders[starts], drawn.borders[-1]), np.add.reduceat(drawn.ticks, starts, axis=1))
+
+
 def compose_totals(timeline: Timeline, rows: Sequence[Row]) -> Composition:
     """The whole run from the exact totals, in one column."""
     ticks = np.stack([timeline.totals[list(row.lanes)].sum(axis=0) for row in rows])[:, None, :]

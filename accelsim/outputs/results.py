@@ -56,6 +56,7 @@ def operator_json(one: OperatorReport) -> Json:
         "contention": [{"cause": cause, "where": where, "behind": whose, "cycles": cycles}
                        for (cause, where, whose), cycles in sorted(one.culprits.items(), key=lambda item: (-item[1], item[0]))
                        if whose],
+        "stall_tree": stall_tree_json(one),
         "mapping": mapping_json(one.case), "estimate": estimate_json(one.case, one.estimate),
         "crosscheck": {"estimated_cycles": one.crosscheck.estimated_cycles, "measured_cycles": one.crosscheck.measured_cycles,
                        "ratio": one.crosscheck.ratio, "traffic_equal": not one.crosscheck.traffic_differences,
@@ -78,6 +79,20 @@ def failed_json(one: Failed) -> Json:
 def stalls_json(stalls: Mapping[StallCause, int]) -> Json:
     """Every cause, zero or not, so that readers need no defaults."""
     return {f"{cause.code}_cycles": stalls.get(cause, 0) for cause in StallCause}
+
+
+def stall_tree_json(one: OperatorReport) -> list[Json]:
+    """Every stalled cycle of the array lanes once: by cause, where it was waited, and behind whose transfer.
+
+    What was waited for at no port or link (the launch) has no ``where``; cycles add up to the stalls of each cause.
+    """
+    parts = dict(one.culprits)
+    for cause, cycles in one.stalls.items():
+        told = sum(waited for (code, _, _), waited in one.culprits.items() if code == cause.code)
+        if cycles != told:
+            parts[cause.code, "", ""] = parts.get((cause.code, "", ""), 0) + cycles - told
+    return [{"cause": cause, "where": where, "behind": whose, "cycles": cycles}
+            for (cause, where, whose), cycles in sorted(parts.items(), key=lambda item: (-item[1], item[0]))]
 
 
 def ladder_json(rungs: Sequence[Rung]) -> list[Json]:

@@ -185,6 +185,8 @@ class Packed:
             for place in (place for booked, place in own if booked == direction):
                 way = hold.ways[direction]
                 sharers = 0 if load == at.FIRST_LOAD else way.sharers[place]
-                found += (head[at.MOVED] + at.TICKS + self._stops(way).index(place), stations[way.stations[place]].unit,
+                unit, (rate, rounds) = stations[way.stations[place]].unit, way.services[place, [at.RATE, at.ROUNDS]]
+                found += (head[at.MOVED] + at.TICKS + self._stops(way).index(place),
+                          unit // int(rate) if rounds == at.POOLED else unit,
                           head[at.SHARES] + sharers, head[load] + way.stations[place])
         return self._list(found)[0], len(found) // at.BOOKING_WIDTH

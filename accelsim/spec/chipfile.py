@@ -21,6 +21,11 @@ from accelsim.units import DTYPES, Duration, human_bytes
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_\-]*$", max_length=64)]
 FileName = Annotated[str, Field(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f]+$")]
 Count = Annotated[int, Field(ge=1, le=1 << 20, strict=True)]
+Axes = Annotated[dict[Name, Count], Field(max_length=16)]
+Words = Annotated[list[Annotated[str, Field(max_length=64)]], Field(min_length=1, max_length=64)]
+"""Roles or names of tensors."""
+Slots = Annotated[dict[str, Count], Field(max_length=64)]
+Sentences = Annotated[list[str], Field(max_length=1000)]
 Node = Annotated[int, Field(ge=0, lt=LARGEST_NODES, strict=True)]
 
 
@@ -45,9 +50,9 @@ class PortFile(_Strict):
     """One port of a memory."""
 
     name: Name
-    serves: list[Literal["fill", "drain", "array_read", "array_write"]] = Field(min_length=1)
+    serves: list[Literal["fill", "drain", "array_read", "array_write"]] = Field(min_length=1, max_length=4)
     bandwidth: RateLimit | None = Field(None, description="default: the memory's bandwidth")
-    tensors: list[str] | None = Field(None, description="roles (input, weight, output) or tensor names; default all")
+    tensors: Words | None = Field(None, description="roles (input, weight, output) or tensor names; default all")
 
 
 class MemoryFile(_Strict):
@@ -64,8 +69,9 @@ class MemoryFile(_Strict):
     granularity: Bytes = Field(1, description="every contiguous run of a transfer is rounded up to it; default 1 B")
     bridge: Bytes | None = Field(
         None, description="gaps between the runs of a fill up to so long are read with them, beside `granularity`; default none")
-    ports: list[PortFile] | None = Field(None, min_length=1, description="default: fill, drain, array_read, array_write apart")
-    buffers: Count | dict[str, Count] = Field(2, description="slots per tensor; default 2 (double buffering)")
+    ports: list[PortFile] | None = Field(
+        None, min_length=1, max_length=64, description="default: fill, drain, array_read, array_write apart")
+    buffers: Count | Slots = Field(2, description="slots per tensor; default 2 (double buffering)")
     banks: Count | None = Field(None, description="slots are allotted in whole banks, unless words are interleaved over them")
     bank_width: Bytes | None = Field(None, description="bytes of a word; given: the banks are simulated, word by word")
     bank_ports: PortsWord | None = Field(None, description="ports of a bank: 1RW (default), 2RW, 1R1W, ...")
@@ -74,11 +80,11 @@ class MemoryFile(_Strict):
     accumulate: bool = Field(False, strict=True, description="adds what arrives in place: no partial-sum refills")
     cache: Bytes | None = Field(
         None, description="a cache before the memory: what was moved last is taken from it; at the outermost level")
-    follows: list[str] | None = Field(
-        None, min_length=1, description="roles or tensor names whose tile of a step must be at this level before what is held "
+    follows: Words | None = Field(
+        None, description="roles or tensor names whose tile of a step must be at this level before what is held "
                                         "here is asked for; default none")
     manages: Literal["software"] = "software"
-    serves: list[str] | None = Field(None, min_length=1, description="roles or tensor names; default all")
+    serves: Words | None = Field(None, description="roles or tensor names; default all")
     clock: Clock | None = Field(None, description="own clock domain of its `cycle` values; default the chip's")
 
 
@@ -86,18 +92,18 @@ class ArrayFile(_Strict):
     """The PE array."""
 
     model: Literal["systolic", "spatial", "matrix"]
-    pes: dict[Name, Count] = Field(description="PEs along each axis; {} is one MAC")
-    interval: Latency | dict[str, Latency] = Field(Duration(Fraction(1), "cycle"),
+    pes: Axes = Field(description="PEs along each axis; {} is one MAC")
+    interval: Latency | Annotated[dict[str, Latency], Field(max_length=64)] = Field(Duration(Fraction(1), "cycle"),
                                                    description="cycles per iteration of the array's own loops, or per dtype")
     least: Latency = Field(Duration(Fraction(0), "cycle"), description="a pass takes so long at least; default none")
     depth: Latency = Field(Duration(Fraction(0), "cycle"), description="pipeline latency; systolic adds R + C - 2 itself")
     registers: Annotated[int, Field(ge=0, le=1 << 20, strict=True)] = Field(
         0, description="stationary words per PE and buffer; 0: nothing can be bound at the array")
-    serves: list[str] | None = Field(None, min_length=1, description="roles or tensor names that may be stationary; default all")
+    serves: Words | None = Field(None, description="roles or tensor names that may be stationary; default all")
     buffers: Count = Field(1, description="1: preload between passes; 2: under the previous pass")
     preload: RateLimit | Literal["row"] | None = Field(None, description="rate into the registers; row: x words a cycle")
     results: RateLimit | None = Field(None, description="rate at which stationary outputs drain")
-    instances: dict[Name, Count] | None = None
+    instances: Axes | None = None
     lockstep: bool = Field(False, strict=True)
 
 
@@ -113,20 +119,20 @@ class LevelFile(_Strict):
     latency: Latency | None = None
     granularity: Bytes | None = None
     bridge: Bytes | None = None
-    ports: list[PortFile] | None = None
-    buffers: Count | dict[str, Count] | None = None
+    ports: list[PortFile] | None = Field(None, max_length=64)
+    buffers: Count | Slots | None = None
     banks: Count | None = None
     bank_width: Bytes | None = None
     bank_ports: PortsWord | None = None
     interleave: InterleaveWord | None = None
     accumulate: bool | None = Field(None, strict=True)
     cache: Bytes | None = None
-    follows: list[str] | None = Field(None, min_length=1)
+    follows: Words | None = None
     manages: Literal["software"] | None = None
-    serves: list[str] | None = Field(None, min_length=1)
+    serves: Words | None = None
     clock: Clock | None = None
-    memories: list[MemoryFile] | None = Field(None, min_length=1)
-    instances: dict[Name, Count] | None = Field(None, description="fan-out per instance of the level above")
+    memories: list[MemoryFile] | None = Field(None, min_length=1, max_length=64)
+    instances: Axes | None = Field(None, description="fan-out per instance of the level above")
     lockstep: bool = Field(False, strict=True, description="the instances run as one, the fullest; traffic summed exactly")
     array: ArrayFile | None = Field(None, description="the PE array; the last level, and only it")
 
@@ -142,9 +148,10 @@ class LinkFile(_Strict):
         None, description="a network on chip: each directed channel on a transfer's way is taken for itself")
     outer_node: Node = Field(0, description="with `network`: the node at which the outer level is")
     inner_nodes: list[Node] | None = Field(
-        None, min_length=1, description="with `network`: the node of each instance of the inner level; default 0, 1, 2, ...")
-    tensors: list[str] | None = None
-    serves: list[Literal["fill", "drain"]] = Field(["fill", "drain"], min_length=1)
+        None, min_length=1, max_length=LARGEST_NODES,
+        description="with `network`: the node of each instance of the inner level; default 0, 1, 2, ...")
+    tensors: Words | None = None
+    serves: list[Literal["fill", "drain"]] = Field(["fill", "drain"], min_length=1, max_length=2)
     latency: Latency = Duration(Fraction(0), "cycle")
     granularity: Bytes = 1
     setup: Latency = Duration(Fraction(0), "cycle")
@@ -168,16 +175,16 @@ class ChipFile(_Strict):
 
     name: Name
     description: str
-    sources: list[SourceFile] = []
-    models: list[str] = []
-    omits: list[str] = []
+    sources: Annotated[list[SourceFile], Field(max_length=1000)] = []
+    models: Sentences = []
+    omits: Sentences = []
     clock: Clock
     launch: Latency = Field(Duration(Fraction(0), "cycle"), description="before anything of an operator happens; default none")
-    levels: list[LevelFile] = Field(min_length=2)
-    links: list[LinkFile] = []
+    levels: list[LevelFile] = Field(min_length=2, max_length=64)
+    links: Annotated[list[LinkFile], Field(max_length=1000)] = []
     dataflows: list[Literal["weight-stationary", "output-stationary", "input-stationary", "row-stationary",
                             "cta-tiles"]] | None = Field(
-        None, min_length=1, description="named dataflows its control can run; default all that its memories allow")
+        None, min_length=1, max_length=16, description="named dataflows its control can run; default all that its memories allow")
 
 
 Problem = tuple[tuple[str | int, ...], str, str]
@@ -343,7 +350,8 @@ def too_large(file: ChipFile, drams: Mapping[str, Dram]) -> list[Problem]:
 
 
 def _repeats(names: Sequence[str], path: tuple[str | int, ...], what: str) -> list[Problem]:
-    return [((*path, i, "name"), f"a second {what} named {name}", "") for i, name in enumerate(names) if name in names[:i]]
+    first = {name: i for i, name in reversed(list(enumerate(names)))}
+    return [((*path, i, "name"), f"a second {what} named {name}", "") for i, name in enumerate(names) if first[name] < i]
 
 
 def _link_problems(index: int, link: LinkFile, names: Sequence[str]) -> list[Problem]:

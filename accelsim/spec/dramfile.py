@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from accelsim.spec.dram import FIELDS, Commands, Controller, Dram, Page, Refresh, Timing
+from accelsim.spec.names import Title
 from accelsim.spec.quantities import Bytes, Latency
 from accelsim.units import Duration
 
@@ -95,8 +96,8 @@ class ControllerFile(_Strict):
 class DramFile(_Strict):
     """A DRAM technology."""
 
-    name: str
-    standard: str
+    name: Title
+    standard: Title
     description: str = ""
     tCK: Latency = Field(description="the clock's cycle; where half_clock, half of it")
     burst: Bytes = Field(description="bytes of a column command")
@@ -110,7 +111,7 @@ class DramFile(_Strict):
     timing: TimingFile
     commands: CommandsFile = CommandsFile()
     controller: ControllerFile = ControllerFile()
-    mapping: list[str] = Field(min_length=1, description="fields of an address from its highest bits down: "
+    mapping: list[str] = Field(min_length=1, max_length=64, description="fields of an address from its highest bits down: "
                                f"{', '.join(FIELDS)}; FIELD:BITS for a part of one, whose lower bits stand further right")
 
 

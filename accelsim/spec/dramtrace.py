@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from accelsim.errors import Fault, SpecError, nearest
 from accelsim.spec.dram import Dram
-from accelsim.spec.files import is_file, reading
+from accelsim.spec.files import is_file, lines_of, reading
 from accelsim.spec.scatter import STEP, mixed
 from accelsim.units import parse_bytes
 
@@ -64,16 +65,14 @@ def read_trace(text: str, dram: Dram) -> Trace:
     with reading(text):
         if path.stat().st_size > _LARGEST_FILE_BYTES:
             raise SpecError([Fault(text, 0, 0, "", "larger than 1 GiB")])
-        return _read_lines(path.read_text(encoding="utf-8"), text)
+    return _read_lines(lines_of(path, text), text)
 
 
-def _read_lines(text: str, file: str) -> Trace:
-    addresses: list[int] = []
-    writes: list[bool] = []
-    when: list[int] = []
+def _read_lines(lines: Iterable[str], file: str) -> Trace:
+    addresses, writes, when = array("q"), array("b"), array("q")
     faults: list[Fault] = []
     latest = 0
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].replace(",", " ").split()
         if not words:
             continue

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
-from accelsim.spec.network import Network
+from accelsim.spec.network import Network, Topology
 from accelsim.spec.routing import Routing
 from accelsim.units import cross_domain
 
@@ -64,23 +64,38 @@ def link_network(network: Network, outer_node: int, inner_nodes: Sequence[int], 
                        tuple([channels.way(node, outer_node) for node in inner_nodes]))
 
 
+@dataclass(frozen=True)
+class ChannelNames:
+    """Names of a topology's channels: of each wire, and into and out of the network at each node."""
+
+    wires: tuple[str, ...]
+    into: tuple[str, ...]
+    out: tuple[str, ...]
+
+
+def channel_names(topology: Topology) -> ChannelNames:
+    """The names under which channels are reported; of several wires between two routers, the second and on have a number."""
+    beside: Counter[tuple[int, int]] = Counter()
+    wires = []
+    for wire in topology.wires:
+        beside[wire.source, wire.target] += 1
+        count = beside[wire.source, wire.target]
+        wires.append(f"{wire.source}>{wire.target}" + (f" ({count})" if count > 1 else ""))
+    nodes = range(topology.nodes)
+    return ChannelNames(tuple(wires), tuple(f"in {node}" for node in nodes), tuple(f"out {node}" for node in nodes))
+
+
 class _Channels:
     def __init__(self, network: Network, clock_hz: Fraction) -> None:
         self._network, self._clock_hz = network, clock_hz
         self._routing = Routing(network)
-        wires = network.topology.wires
-        beside: Counter[tuple[int, int]] = Counter()
-        self._wires: dict[tuple[int, int], Channel] = {}
-        for wire in wires:
-            beside[wire.source, wire.target] += 1
-            count = beside[wire.source, wire.target]
-            name = f"{wire.source}>{wire.target}" + (f" ({count})" if count > 1 else "")
-            self._wires[wire.source, wire.output] = self._channel(
-                name, wire.flit_cycles, wire.latency + wire.flit_cycles - 1 + network.hop_cycles())
+        names = channel_names(network.topology)
+        self._wires = {(wire.source, wire.output): self._channel(
+            name, wire.flit_cycles, wire.latency + wire.flit_cycles - 1 + network.hop_cycles())
+            for wire, name in zip(network.topology.wires, names.wires, strict=True)}
         cycles, latency = network.endpoint_flit_cycles, network.endpoint_latency
-        nodes = range(network.topology.nodes)
-        self._into = [self._channel(f"in {node}", cycles, latency + cycles - 1 + network.hop_cycles()) for node in nodes]
-        self._out = [self._channel(f"out {node}", cycles, latency) for node in nodes]
+        self._into = [self._channel(name, cycles, latency + cycles - 1 + network.hop_cycles()) for name in names.into]
+        self._out = [self._channel(name, cycles, latency) for name in names.out]
 
     def _channel(self, name: str, flit_cycles: int, latency: int) -> Channel:
         network = self._network

@@ -8,12 +8,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from accelsim.spec.banks import Layout, parse_layout
 from accelsim.spec.mapping import REST, Loop, Mapping, MappingLevel
+from accelsim.spec.workload import MOST_OPERATORS
 
 
 def _read_loop(value: Any) -> Loop:
     if isinstance(value, Loop):
         return value
-    if not isinstance(value, dict) or len(value) != 1:
+    if not isinstance(value, dict) or len(value) != 1 or any(len(key) > 32 for key in value if isinstance(key, tuple)):
         raise ValueError("a loop is one dimension and its bound, as in {k: 4}, {[c, r, s]: 256} or {n: \"*\"}")
     (key, bound), = value.items()
     if bound != REST and (isinstance(bound, bool) or not isinstance(bound, int)):
@@ -40,6 +41,7 @@ def _read_layout(value: Any) -> Layout:
 _LAYOUT_SCHEMA = {"type": "string", "examples": ["row", "column", "blocked:8x8", "padded:1", "swizzled"]}
 LayoutFile = Annotated[Layout, BeforeValidator(_read_layout), WithJsonSchema(_LAYOUT_SCHEMA)]
 LoopFile = Annotated[Loop, BeforeValidator(_read_loop), WithJsonSchema(_LOOP_SCHEMA)]
+Loops = Annotated[list[LoopFile], Field(max_length=64)]
 
 
 class _Strict(BaseModel):
@@ -50,11 +52,15 @@ class MappingLevelFile(_Strict):
     """One entry of a mapping."""
 
     level: str
-    loops: list[LoopFile] = Field([], max_length=64, description="temporal, outermost first, over tiles of the next entry")
-    spatial: dict[str, list[LoopFile]] = Field({}, description="over the instances of the next entry, or the array's PEs")
-    binding: list[str] | None = Field(None, description="tensors held here; default all the memory serves")
-    buffers: dict[str, Annotated[int, Field(ge=1, le=1 << 20, strict=True)]] = Field({}, description="slots per tensor")
-    layout: dict[str, LayoutFile] = Field({}, description="how tiles lie over banks that are simulated; default row")
+    loops: Loops = Field([], description="temporal, outermost first, over tiles of the next entry")
+    spatial: dict[str, Loops] = Field(
+        {}, max_length=16, description="over the instances of the next entry, or the array's PEs")
+    binding: list[str] | None = Field(
+        None, max_length=64, description="tensors held here; default all the memory serves")
+    buffers: dict[str, Annotated[int, Field(ge=1, le=1 << 20, strict=True)]] = Field(
+        {}, max_length=64, description="slots per tensor")
+    layout: dict[str, LayoutFile] = Field(
+        {}, max_length=64, description="how tiles lie over banks that are simulated; default row")
 
 
 class OperatorMappingFile(_Strict):
@@ -67,7 +73,7 @@ class MappingFile(_Strict):
     """A mapping file."""
 
     levels: list[MappingLevelFile] | None = Field(None, min_length=1, max_length=64)
-    operators: dict[str, OperatorMappingFile] = {}
+    operators: Annotated[dict[str, OperatorMappingFile], Field(max_length=MOST_OPERATORS)] = {}
 
 
 def to_mapping(levels: list[MappingLevelFile], origin: str) -> Mapping:

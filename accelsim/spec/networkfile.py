@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from accelsim.spec.names import Title
 from accelsim.spec.network import LARGEST_NODES, LARGEST_PORTS, LARGEST_VCS, Kind, Network, Router, Topology
 from accelsim.spec.quantities import Bytes, Clock, Latency, RateLimit
 from accelsim.spec.topologies import Edge, crossbar, fly, from_edges, grid, tree
@@ -18,6 +19,7 @@ Place = Annotated[int, Field(ge=0, lt=LARGEST_NODES, strict=True)]
 Count = Annotated[int, Field(ge=1, le=LARGEST_NODES, strict=True)]
 _ONE = Duration(Fraction(1), "cycle")
 LONGEST_CYCLES = 1 << 16
+MOST_EDGES = 4 * LARGEST_NODES
 
 
 class _Strict(BaseModel):
@@ -48,9 +50,9 @@ class TopologyFile(_Strict):
     sizes: Annotated[list[Count], Field(min_length=1, max_length=6)] | None = Field(
         default=None, description="mesh, torus: routers in each dimension; ring, crossbar: one number; fly: arity, stages; "
         "tree: arity, levels; edges: one number, the routers")
-    edges: list[EdgeFile] | None = Field(default=None, description="edges: the list")
-    nodes: list[Place] | None = Field(default=None, description="edges: the router that each node is at; default one node at "
-                                      "each")
+    edges: list[EdgeFile] | None = Field(default=None, max_length=MOST_EDGES, description="edges: the list")
+    nodes: list[Place] | None = Field(default=None, max_length=LARGEST_NODES,
+                                      description="edges: the router that each node is at; default one node at each")
 
 
 class RouterFile(_Strict):
@@ -70,7 +72,7 @@ class RouterFile(_Strict):
 class NetworkFile(_Strict):
     """A network on chip."""
 
-    name: str
+    name: Title
     description: str = ""
     clock: Clock
     flit: Bytes
@@ -190,22 +192,51 @@ def _edges(given: TopologyFile, routers: int, link: tuple[int, int], cycles: _Cy
 
 
 def _unreachable(topology: Topology, nodes: Sequence[int]) -> tuple[int, int] | None:
-    """Two routers of nodes between which no route goes up and then down."""
-    beside: dict[tuple[int, bool], list[tuple[int, bool]]] = {}
-    for wire in topology.wires:
-        beside.setdefault((wire.source, False), []).append((wire.target, wire.down))
-        if wire.down:
-            beside.setdefault((wire.source, True), []).append((wire.target, True))
+    """Two routers of nodes between which no route goes up and then down.
+
+    What a router reaches is a whole number, a bit for each router: downwards first, from the lowest up, then with the ways up.
+    """
+    downwards, upwards = _by_source(topology, down=True), _by_source(topology, down=False)
+    order = _highest_first(topology)
+    below, reached = [0] * topology.routers, [0] * topology.routers
+    for router in reversed(order):
+        below[router] = 1 << router
+        for other in downwards[router]:
+            below[router] |= below[other]
+    for router in order:
+        reached[router] = below[router]
+        for other in upwards[router]:
+            reached[router] |= reached[other]
     wanted = sorted(set(nodes))
+    all_wanted = sum(1 << router for router in wanted)
     for router in wanted:
-        seen, waiting = {(router, False)}, [(router, False)]
-        while waiting:
-            for other in beside.get(waiting.pop(), []):
-                if other not in seen:
-                    seen.add(other)
-                    waiting.append(other)
-        reached = {place for place, _ in seen}
-        missing = next((other for other in wanted if other not in reached), None)
-        if missing is not None:
-            return router, missing
+        missing = all_wanted & ~reached[router]
+        if missing:
+            return router, (missing & -missing).bit_length() - 1
     return None
+
+
+def _by_source(topology: Topology, *, down: bool) -> list[list[int]]:
+    """The routers that wires of a direction lead to, by the router that they come from."""
+    found: list[list[int]] = [[] for _ in range(topology.routers)]
+    for wire in topology.wires:
+        if wire.down == down:
+            found[wire.source].append(wire.target)
+    return found
+
+
+def _highest_first(topology: Topology) -> list[int]:
+    """The routers in an order in which of two that a wire joins the higher one comes first."""
+    lower: list[list[int]] = [[] for _ in range(topology.routers)]
+    waits = [0] * topology.routers
+    for wire in topology.wires:
+        high, low = (wire.source, wire.target) if wire.down else (wire.target, wire.source)
+        lower[high].append(low)
+        waits[low] += 1
+    order = [router for router in range(topology.routers) if not waits[router]]
+    for router in order:  # grows on the way
+        for low in lower[router]:
+            waits[low] -= 1
+            if not waits[low]:
+                order.append(low)
+    return order

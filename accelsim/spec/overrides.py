@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from accelsim.errors import Fault, SpecError, nearest
-from accelsim.spec.yamlfile import Located, read_yaml
+from accelsim.spec.yamlfile import DEEPEST, Located, read_yaml
 
 Path = tuple[Any, ...]
 FILES = ("chip", "workload", "mapping", "memory", "network")
@@ -25,6 +25,9 @@ def split_overrides(overrides: Iterable[str]) -> dict[str, list[tuple[str, Any]]
                                 "mapping.PATH=VALUE, memory.PATH=VALUE or network.PATH=VALUE, such as "
                                 "chip.levels.DRAM.latency=\"40 cycles\"",
                                 nearest(room, FILES)))
+            continue
+        if path.count(".") >= DEEPEST:
+            faults.append(Fault("-o", 0, 0, text, f"a path of {path.count('.') + 1} parts", f"at most {DEEPEST}"))
             continue
         try:
             read = read_yaml(f"value: {value}", "-o").value

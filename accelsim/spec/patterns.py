@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isqrt, prod
+from math import ceil, isqrt, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from accelsim.spec.network import Kind, Network, Topology
 from accelsim.spec.scatter import STEP, mixed
 from accelsim.spec.traffic import LATEST, MOST_PACKETS, SEVERAL, Ints, Traffic
 
+MOST_DRAWN = 1 << 29
+"""Random numbers for the packets of a pattern: one for each cycle of each node."""
+DRAWN_AT_ONCE = 1 << 20
 _RANDOM = ("load", "flits", "packets", "seed")
 PATTERNS: dict[str, tuple[str, ...]] = {
     "uniform": _RANDOM, "transpose": _RANDOM, "tornado": _RANDOM, "neighbor": _RANDOM, "shift": (*_RANDOM, "by"),
@@ -80,6 +83,9 @@ def _check(pattern: Pattern, network: Network) -> None:
                             f"up to {MOST_PACKETS:,}"))
     if pattern.load is not None and pattern.packets * pattern.flits / pattern.load > LATEST / 64:
         faults.append(Fault(pattern.name, 0, 0, "load", "goes beyond cycle 2^40"))
+    elif pattern.load is not None and (drawn := ceil(pattern.packets * pattern.flits / pattern.load) * nodes) > MOST_DRAWN:
+        faults.append(Fault(pattern.name, 0, 0, "load", f"about {drawn:,} cycles of all nodes, each with its chance of a packet",
+                            f"up to {MOST_DRAWN:,}: fewer packets or flits, or more load"))
     if pattern.node >= nodes:
         faults.append(Fault(pattern.name, 0, 0, "node", f"no node {pattern.node}", f"0 to {nodes - 1}"))
     if nodes < 2:
@@ -134,7 +140,7 @@ def _created(pattern: Pattern, node: int, load: float, *, count: int | None = No
     """
     chance = load / pattern.flits
     need = count if count is not None else int((cycles or 0) * chance * 1.2 + 100)
-    at_once = max(64, int(need / chance)) if count is not None else (cycles or 0)
+    at_once = min(max(64, int(need / chance)), DRAWN_AT_ONCE) if count is not None else (cycles or 0)
     found: list[Ints] = []
     begin = have = 0
     while True:

@@ -20,7 +20,7 @@ from accelsim.spec.chipfile import ChipFile, timings
 from accelsim.spec.chipresolve import resolve_chip
 from accelsim.spec.dram import Dram
 from accelsim.spec.dramfile import DramFile, resolve_dram
-from accelsim.spec.files import holds, is_file, reading
+from accelsim.spec.files import holds, is_file, read_text
 from accelsim.spec.linknetworkfile import named_networks
 from accelsim.spec.mapping import Mapping
 from accelsim.spec.mappingfile import MappingFile, to_mapping
@@ -29,10 +29,11 @@ from accelsim.spec.networkfile import NetworkFile, resolve_network
 from accelsim.spec.operator import Operator, Workload
 from accelsim.spec.overrides import apply_overrides, split_overrides
 from accelsim.spec.workload import WorkloadFile, parse_inline, resolve_workload
-from accelsim.spec.yamlfile import Located, fault, faults_from_pydantic, read_yaml
+from accelsim.spec.yamlfile import LARGEST_BYTES, MOST_FAULTS, Located, fault, faults_from_pydantic, read_yaml
 
 Chooser = Callable[[Chip, Operator], Mapping]
-LARGEST_FILE_BYTES = 4 << 20
+TEXTS = {"memories": "memory", "networks": "network"}
+"""What the texts of a run that a chip names are called, by the kind of file."""
 Part = TypeVar("Part")
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -50,12 +51,23 @@ class Asked:
     """All that a run was asked: the chip, the workload, and for each operator a case or why there is none.
 
     ``texts``: the chip and the workload as read, overrides applied, as text that reads back to the same.
+    ``imported``: files of other tools that it was read from; ``left_out``: what of them was not carried over.
     """
 
     chip: Chip
     workload: Workload
     cases: tuple[Case | Unmapped, ...]
     texts: tuple[tuple[str, str], ...]
+    imported: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Text:
+    """What stands for a file: text of ours made from another tool's ``file``, which faults name without a line."""
+
+    file: str
+    text: str
 
 
 def shipped_folder(name: str) -> Path:
@@ -73,7 +85,7 @@ def shipped(kind: str) -> dict[str, Path]:
             if path.stem == path.parent.name}
 
 
-def read_chip(name: str, overrides: Iterable[str] = ()) -> Chip:
+def read_chip(name: str | Text, overrides: Iterable[str] = ()) -> Chip:
     """A chip by the name of a shipped file or by path. Raises SpecError with all faults of the file."""
     split = split_overrides(overrides)
     return _chip(apply_overrides(_located(name, "chips"), "chip", split["chip"]), split["memory"], split["network"])
@@ -105,6 +117,10 @@ def _named(faults: list[Fault], located: Located, kind: str, names: Names, read_
     for path, name in names:
         if name in found:
             continue
+        if _kept(located, name, kind) is None and _leads_out(located, path, name):
+            faults.append(fault(located, path, f"'{name}' leads out of the chip's folder",
+                                "a shipped name, or a file in that folder"))
+            continue
         part = _try(faults, functools.partial(read_one, _beside(located, name, kind)))
         if part is not None:
             found[name] = part
@@ -114,8 +130,24 @@ def _named(faults: list[Fault], located: Located, kind: str, names: Names, read_
     return found
 
 
+def _kept(located: Located, name: str, kind: str) -> Path | None:
+    """The copy, overrides applied, that a saved run has of a file which its chip names."""
+    chip = Path(located.file)
+    copy = chip.parent / f"{TEXTS[kind]}.{Path(name).stem}.yaml"
+    return copy if is_file(chip) and is_file(chip.parent / "run.json") and is_file(copy) else None
+
+
+def _leads_out(located: Located, path: tuple[str | int, ...], name: str) -> bool:
+    """Whether a chip's file, which may be somebody else's, names a file elsewhere. Whoever writes ``-o`` may."""
+    overridden = located.where.get(path) == (0, 0)
+    return not overridden and (Path(name).is_absolute() or ".." in Path(name).parts)
+
+
 def _beside(located: Located, name: str, kind: str) -> str:
-    """A file that a chip names: a shipped one, or one beside the chip's."""
+    """A file that a chip names: a shipped one, or one beside the chip's; of a saved run, what was read then."""
+    kept = _kept(located, name, kind)
+    if kept is not None:
+        return str(kept)
     own = Path(located.file).parent / name
     return name if name in shipped(kind) or not is_file(own) else str(own)
 
@@ -123,13 +155,13 @@ def _beside(located: Located, name: str, kind: str) -> str:
 def _named_texts(located: Located, split: dict[str, list[tuple[str, Any]]]) -> list[tuple[str, str]]:
     """The DRAM technologies and the networks that a chip names, as text."""
     file = _validated(located, ChipFile)
-    return [(f"{word}.{Path(name).stem}", as_yaml(apply_overrides(_located(_beside(located, name, kind), kind), word,
-                                                                  split[word]).value))
-            for word, kind, names in (("memory", "memories", timings(file)), ("network", "networks", named_networks(file)))
+    return [(f"{TEXTS[kind]}.{Path(name).stem}", as_yaml(apply_overrides(_located(_beside(located, name, kind), kind),
+                                                                         TEXTS[kind], split[TEXTS[kind]]).value))
+            for kind, names in (("memories", timings(file)), ("networks", named_networks(file)))
             for name in dict.fromkeys(name for _, name in names)]
 
 
-def read_workload(name: str, overrides: Iterable[str] = ()) -> Workload:
+def read_workload(name: str | Text, overrides: Iterable[str] = ()) -> Workload:
     """A workload by shipped name, path, or inline text such as ``gemm:m=8,n=8,k=8``."""
     return _workload(apply_overrides(_located(name, "workloads"), "workload", split_overrides(overrides)["workload"]))
 
@@ -137,6 +169,11 @@ def read_workload(name: str, overrides: Iterable[str] = ()) -> Workload:
 def _workload(located: Located) -> Workload:
     workload, problems = resolve_workload(_validated(located, WorkloadFile))
     return _whole(located, workload, problems)
+
+
+def read_mapping(name: str | Text) -> MappingFile:
+    """A mapping file by path, its keys checked; whether it fits a chip and a workload is not."""
+    return _validated(_located(name, "mappings"), MappingFile)
 
 
 def read_memory(name: str, overrides: Iterable[str] = ()) -> Dram:
@@ -161,7 +198,7 @@ def _network(name: str, overrides: Overrides) -> Network:
     return _allowed(located, network, problems)
 
 
-def read(chip: str, workload: str, mapping: str | None = None, *, choose: Chooser,
+def read(chip: str | Text, workload: str | Text, mapping: str | Text | None = None, *, choose: Chooser,
          overrides: Iterable[str] = ()) -> Asked:
     """Read everything and prove it: the chip, the workload, and a case for each operator.
 
@@ -276,8 +313,10 @@ def _of_operator(name: str, path: Any, *rest: str) -> Fault:
     return replace(unlocated(path, *rest), file=f"mapping of {name}")
 
 
-def _located(name: str, kind: str) -> Located:
-    """The file that a name, a path or inline text means."""
+def _located(name: str | Text, kind: str) -> Located:
+    """The file that a name, a path, inline text or another tool's file means."""
+    if isinstance(name, Text):
+        return replace(read_yaml(name.text, name.file), where={})
     path = Path(name)
     if kind == "workloads" and ":" in name and not is_file(path):
         try:
@@ -293,10 +332,7 @@ def _located(name: str, kind: str) -> Located:
             raise SpecError([Fault(name, 0, 0, "", f"is a folder; name a {what} file")])
         raise SpecError([Fault(name, 0, 0, "", f"no {what} of that name and no such file",
                                ", ".join(known) + (" or a path" if known else "a path"), nearest(name, list(known)))])
-    with reading(str(path)):
-        if path.stat().st_size > LARGEST_FILE_BYTES:
-            raise SpecError([Fault(str(path), 0, 0, "", "larger than 4 MiB")])
-        return read_yaml(path.read_text(encoding="utf-8"), name if name in known else str(path))
+    return read_yaml(read_text(path, str(path), LARGEST_BYTES), name if name in known else str(path))
 
 
 def _validated(located: Located, model: type[Model]) -> Model:
@@ -332,14 +368,16 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
 
 def _whole(located: Located, part: Part | None, problems: Sequence[tuple[tuple[Any, ...], str, str]]) -> Part:
     if problems or part is None:
-        raise SpecError([_override(located, fault(located, path, message, "", hint)) for path, message, hint in problems])
+        raise SpecError([_override(located, fault(located, path, message, "", hint))
+                         for path, message, hint in problems[:MOST_FAULTS]])
     return part
 
 
 def _allowed(located: Located, part: Part | None, problems: Sequence[tuple[tuple[Any, ...], str, str]]) -> Part:
     """As ``_whole``, of files whose problems say what may stand there."""
     if problems or part is None:
-        raise SpecError([_override(located, fault(located, path, message, allowed, "")) for path, message, allowed in problems])
+        raise SpecError([_override(located, fault(located, path, message, allowed, ""))
+                         for path, message, allowed in problems[:MOST_FAULTS]])
     return part
 
 

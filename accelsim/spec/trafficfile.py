@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
 from accelsim.errors import Fault, SpecError, nearest
-from accelsim.spec.files import is_file, reading
+from accelsim.spec.files import is_file, lines_of
 from accelsim.spec.network import Network
 from accelsim.spec.patterns import PATTERNS, Pattern, make_traffic
 from accelsim.spec.traffic import LATEST, LONGEST_PACKET, MOST_PACKETS, SEVERAL, Traffic
@@ -39,8 +40,7 @@ def read_traffic(text: str, network: Network) -> Traffic:
             return read_pattern(text, network)
         raise SpecError([Fault(text, 0, 0, "", "no such file and no pattern", f"a file of lines {_LINE}; -; or a pattern: "
                                + ", ".join(PATTERNS), nearest(name, list(PATTERNS)))])
-    with reading(text), path.open(encoding="utf-8") as file:
-        return read_lines(file, text, network.topology.nodes)
+    return read_lines(lines_of(path, text), text, network.topology.nodes)
 
 
 def read_lines(lines: Iterable[str], file: str, nodes: int) -> Traffic:
@@ -70,7 +70,7 @@ class _Reading:
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes
-        self._columns: tuple[list[int], ...] = ([], [], [], [], [])
+        self._columns = tuple(array("q") for _ in range(5))
         self._copies: dict[int, tuple[int, ...]] = {}
         self._groups = 0
         self._latest: dict[int, int] = {}

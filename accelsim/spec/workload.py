@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from accelsim.errors import nearest
 from accelsim.spec.affine import parse_affine
+from accelsim.spec.names import Title
 from accelsim.spec.operator import Axis, Operator, Role, Tensor, Workload, operator_faults
 from accelsim.spec.operators import OPERATOR_KINDS, Body, OperatorKind, Options
 from accelsim.units import DType, default_accumulator, parse_dtype
@@ -16,6 +17,11 @@ Extent = Annotated[int, Field(ge=1, le=1 << 40, strict=True)]
 Small = Annotated[int, Field(ge=0, le=1 << 20, strict=True)]
 TensorName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
 DEFAULT_DTYPE = "fp32"
+MOST_OPERATORS = 10_000
+LONGEST_WINDOWED = 1 << 20
+"""Positions of an axis along which windows slide."""
+Extents = Annotated[list[Extent], Field(max_length=32)]
+PerTensor = Annotated[dict[str, str], Field(max_length=16)]
 INPUT_AXES = {1: ("x",), 2: ("h", "w"), 3: ("d", "h", "w")}
 """Names of the input's spatial axes, by their number."""
 
@@ -25,21 +31,21 @@ class OperatorFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(min_length=1, max_length=120)
+    name: Title = Field(min_length=1, max_length=120)
     operator: str | None = Field(None, description="a shipped operator; leave out to declare `tensors`")
     dims: dict[str, Extent] = Field(min_length=1, max_length=32)
-    stride: Extent | list[Extent] = 1
-    dilation: Extent | list[Extent] = 1
-    padding: Small | list[Small] = 0
-    input: dict[str, Extent] = Field({}, description="input extents of a padded convolution: h, w (d, x)")
+    stride: Extent | Extents = 1
+    dilation: Extent | Extents = 1
+    padding: Small | Annotated[list[Small], Field(max_length=32)] = 0
+    input: dict[str, Extent] = Field({}, max_length=32, description="input extents of a padded convolution: h, w (d, x)")
     groups: Extent = 1
-    dtype: str | dict[str, str] = Field(DEFAULT_DTYPE, description="one for all tensors, or one for each")
+    dtype: str | PerTensor = Field(DEFAULT_DTYPE, description="one for all tensors, or one for each")
     accumulator: str | None = Field(None, description="default int32 for integers, fp32 for floats")
     repeat: Extent = 1
-    tensors: dict[TensorName, list[str | int]] | None = Field(None, max_length=16)
-    shapes: dict[str, list[Extent]] = Field({}, description="axis extents; indices outside are padding")
+    tensors: dict[TensorName, Annotated[list[str | int], Field(max_length=32)]] | None = Field(None, max_length=16)
+    shapes: dict[str, Extents] = Field({}, max_length=16, description="axis extents; indices outside are padding")
     output: str | None = None
-    roles: dict[str, Role] = {}
+    roles: Annotated[dict[str, Role], Field(max_length=16)] = {}
 
 
 class WorkloadFile(BaseModel):
@@ -47,9 +53,9 @@ class WorkloadFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str
+    name: Title
     description: str = ""
-    operators: list[OperatorFile] = Field(min_length=1)
+    operators: list[OperatorFile] = Field(min_length=1, max_length=MOST_OPERATORS)
 
 
 Problem = tuple[tuple[str | int, ...], str, str]
@@ -77,12 +83,21 @@ def resolve_operator(entry: OperatorFile) -> tuple[Operator | None, list[Problem
     body = _shipped(entry, problems) if entry.operator is not None else _own(entry, problems)
     if body is None:
         return None, problems
+    problems += _too_long(entry, body)
     dtypes = _dtypes(entry, body, problems)
     accumulator = _accumulator(entry, dtypes, problems)
     if problems or accumulator is None:
         return None, problems
     tensors = tuple(Tensor(name, body.roles[name], axes, dtypes[name]) for name, axes in body.tensors.items())
     return Operator(entry.name, entry.operator or "own", body.dims, tensors, accumulator, entry.repeat), []
+
+
+def _too_long(entry: OperatorFile, body: Body) -> list[Problem]:
+    """Axes along which windows slide are worked through position by position."""
+    return [(("dims",) if entry.operator is not None else ("tensors", name, i),
+             f"windows slide along {axis.form} of {name} over {axis.extent:,} positions; allowed: up to {LONGEST_WINDOWED:,}", "")
+            for name, axes in body.tensors.items() for i, axis in enumerate(axes)
+            if len(axis.form.terms) > 1 and axis.extent > LONGEST_WINDOWED]
 
 
 def _shipped(entry: OperatorFile, problems: list[Problem]) -> Body | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
-from accelsim.errors import Fault, SpecError, nearest
+from accelsim.errors import Fault, SpecError, nearest, printable
 
 if TYPE_CHECKING:
     import pydantic
@@ -28,8 +28,9 @@ Place = tuple[int, int]
 
 DEEPEST: Final = 32
 LARGEST_BYTES: Final = 4 * 2**20
-MOST_VALUES: Final = 500_000
-_MOST_FAULTS: Final = 200
+MOST_VALUES: Final = 250_000
+MOST_FAULTS: Final = 200
+"""Told of a file: who has so many wants the first."""
 _LONGEST_NUMBER: Final = 64
 _KEYS: Final = "text, or a list of names such as [c, r, s]"
 
@@ -53,21 +54,26 @@ class Located:
     file: str
 
 
-def read_yaml(text: str, file: str) -> Located:
-    """Read one YAML document whose top is a mapping; raises ``SpecError`` with all faults found."""
+def read_yaml(text: str, file: str, *, repeats: list[Place] | None = None, lists: bool = False) -> Located:
+    """Read one YAML document whose top is a mapping; raises ``SpecError`` with all faults found.
+
+    For other tools' files: ``repeats`` takes the places of repeated keys, the last of which counts then; ``lists``: the top may
+    be a list.
+    """
     text = text.removeprefix("\ufeff")
     if len(text) > LARGEST_BYTES or len(text.encode("utf-8", "surrogatepass")) > LARGEST_BYTES:
         raise SpecError([Fault(file, 0, 0, "", f"larger than {LARGEST_BYTES // 2**20} MiB")])
     if bad := _UNPRINTABLE.search(text):
         line, column = text.count("\n", 0, bad.start()) + 1, bad.start() - text.rfind("\n", 0, bad.start())
         raise SpecError([Fault(file, line, column, "", f"unprintable character {bad[0]!a}", "UTF-8 text")])
-    reader = _Reader(file)
+    reader = _Reader(file, repeats)
+    top = (dict, list) if lists else dict
     try:
         for event in yaml.parse(text, Loader=_LOADER):
             if not reader.take(event):
                 break
         else:
-            if not isinstance(reader.value, dict) and not reader.faults:
+            if not isinstance(reader.value, top) and not reader.faults:
                 reader.refuse(
                     reader.where.get((), (1, 1)),
                     (),
@@ -110,12 +116,12 @@ def render_path(value: Any, path: Path) -> str:
 def faults_from_pydantic(
     located: Located, error: pydantic.ValidationError, known: Callable[[tuple[Any, ...]], Sequence[str]] | None = None
 ) -> list[Fault]:
-    """Each error of a validation at its line and column, in the order of the file, none twice.
+    """Each error of a validation (of the first ``MOST_FAULTS``) at its line and column, in the order of the file, none twice.
 
     ``known`` gives the keys allowed at a location: pydantic's own ``loc`` of the mapping, union branch names included.
     """
     found: dict[Fault, None] = {}
-    for detail in error.errors(include_url=False):
+    for detail in error.errors(include_url=False)[:MOST_FAULTS]:
         loc, kind, given = detail["loc"], detail["type"], detail["input"]
         path = _data_path(located.value, loc if kind != "missing" else loc[:-1])
         if kind == "missing" and loc:
@@ -181,9 +187,8 @@ def _entry_name(entries: Any, index: int) -> str:
 
 def _safe(text: str | None) -> str:
     """Text that may be printed: as it is, or with its unprintable characters escaped."""
-    text = text or ""
-    shown = text if text.isprintable() else ascii(text)[1:-1]
-    return shown if len(shown) <= 80 else f"{shown[:80]}..."
+    safe = printable(text or "")
+    return safe if len(safe) <= 80 else f"{safe[:80]}..."
 
 
 def _syntax_fault(error: yaml.MarkedYAMLError, text: str, file: str) -> Fault:
@@ -220,8 +225,9 @@ class _Frame:
 class _Reader:
     """Builds plain data from the parser's events, without recursion, and collects faults on the way."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, repeats: list[Place] | None) -> None:
         self.file = file
+        self.repeats = repeats
         self.value: Any = None
         self.where: dict[Path, Place] = {}
         self.faults: list[Fault] = []
@@ -280,7 +286,7 @@ class _Reader:
             self._stack.append(_Frame(container, path, place))
         else:
             self._put(frame, self._scalar(event, place, path))
-        return len(self.faults) < _MOST_FAULTS
+        return len(self.faults) < MOST_FAULTS
 
     def _put(self, frame: _Frame | None, value: Any) -> None:
         if frame is None:
@@ -306,7 +312,7 @@ class _Reader:
         elif not key:
             self.refuse(place, frame.path, "an empty key", _KEYS)
         self._set_key(frame, key, place)
-        return len(self.faults) < _MOST_FAULTS
+        return len(self.faults) < MOST_FAULTS
 
     def _part_of_key(self, frame: _Frame, event: Any, place: Place) -> bool:
         """Take one text of a sequence used as key."""
@@ -327,7 +333,9 @@ class _Reader:
     def _set_key(self, frame: _Frame, key: Key, place: Place) -> None:
         frame.key = key
         path = (*frame.path, key)
-        if key in frame.first_lines:
+        if key in frame.first_lines and self.repeats is not None:
+            self.repeats.append(place)
+        elif key in frame.first_lines:
             shown = render_path(None, (key,))
             self.refuse(
                 place, path, f"duplicate key '{shown}' on line {place[0]}, first on line {frame.first_lines[key]}"

@@ -44,7 +44,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 RUN = ("run", "toy", GEMM, "--mapping", "mapping.yaml")
-COMMANDS = ("run", "estimate", "check", "whatif", "why", "report", "diff", "list", "explain", "schema", "init", "doctor", "bench")
+COMMANDS = ("run", "estimate", "check", "whatif", "why", "report", "roofline", "diff", "list", "explain", "schema", "init",
+            "doctor", "bench")
 
 
 # -- help -------------------------------------------------------------------------------------------------------------

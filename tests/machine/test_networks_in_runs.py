@@ -23,6 +23,7 @@ from accelsim.plan.units import Unit
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Level, Multicast
 from accelsim.spec.network import Kind, Network, Router, Topology
+from accelsim.spec.routing import costs
 from accelsim.spec.topologies import Edge, crossbar, fly, from_edges, grid, tree
 from accelsim.spec.traffic import traffic_of
 
@@ -207,7 +208,10 @@ def topologies(draw: st.DrawFn, least: int, *, coins: bool = True, cycles: int |
     edges = [Edge(draw(st.integers(0, i - 1)), i, draw(st.integers(1, 3)), cycles, False) for i in range(1, count)]
     more = draw(st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=3))
     edges += [Edge(a, b, 1, cycles, draw(st.booleans())) for a, b in more if a != b]
-    return from_edges(count, edges, draw(st.permutations(range(count))))
+    found = from_edges(count, edges, draw(st.permutations(range(count))))
+    # what a file may say: from everywhere to everywhere up first and then down, which a wire of one way can take away
+    assume(all((router, 0) in costs(found, home, 0, free=False) for home in range(count) for router in range(count)))
+    return found
 
 
 @st.composite
