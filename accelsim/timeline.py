@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from accelsim import markup
 from accelsim.archive import read_archive
+from accelsim.lanehtml import lanes_html
 from accelsim.repeats import Repeat, RowLog, Stretch, before, begin_behind, written_out
-from accelsim.stalls import BUSY_COLOUR, IDLE_COLOUR, Phase, StallCause
+from accelsim.stalls import Phase, StallCause
 from accelsim.tables import Basis, Column, Table, Tabular, Value, make, real, text
 from accelsim.writing import whole_file
 
@@ -53,8 +53,6 @@ def state_cause(state: int) -> tuple[StallCause, Phase] | None:
 ROW_COLUMNS: tuple[Column, ...] = (
     text("lane"), text("kind"), real("start_cycle", Basis.MEASURED, "cycles"), real("end_cycle", Basis.MEASURED, "cycles"),
     text("state", Basis.MEASURED), text("phase", Basis.MEASURED), text("tensor", Basis.MEASURED))
-LANES_SHOWN, COLUMNS_SHOWN = 16, 128
-"""Of the picture in a notebook."""
 
 
 class LaneKind(Enum):
@@ -164,34 +162,11 @@ class Timeline(Tabular):
         return f"timeline of {self.cycles:,} cycles (measured), {len(self.lanes)} lanes{left}"
 
     def _repr_html_(self) -> str:
-        """The profile as a picture: the lanes that are not idle throughout, at most so many, then their totals."""
-        shown = [number for number in range(len(self.lanes)) if self.totals[number].any()]
         bins = max(1, -(-self.cycles // self.profile.bin_cycles))
-        each = -(-bins // COLUMNS_SHOWN)
-        columns, wide = -(-bins // each), self.profile.bin_cycles * each
-        shares = self._by_colour(self.profile.ticks[:, :, :bins], each) / (wide * TICKS)
-        pictures = [markup.Bar(self.lanes[number].name, tuple(map(tuple, shares[number].T.tolist())))
-                    for number in shown[:LANES_SHOWN]]
-        stalled = [cause for i, cause in enumerate(CAUSES, 1) if shares[:, i].any()]
-        legend = [markup.swatch(BUSY_COLOUR, "busy"), *(markup.swatch(cause.colour, cause.code) for cause in stalled),
-                  markup.swatch(IDLE_COLOUR, "idle")]
-        rows = ((lane.name, lane.kind.value, self.busy_cycles(i), float(sum(self.stall_cycles(i).values())), self.idle_cycles(i))
-                for i, lane in enumerate(self.lanes))
-        more = len(shown) - LANES_SHOWN
-        return markup.block(
-            markup.title(str(self)),
-            markup.bars(pictures, (BUSY_COLOUR, *(cause.colour for cause in CAUSES)), IDLE_COLOUR, "cycle 0",
-                        f"cycle {columns * wide:,} (measured); a column is {wide:,} cycles"),
-            markup.Html(f"<div>{'&#8195;'.join(part.text for part in legend)}</div>"),
-            markup.line(f"and {more:,} lanes more" if more > 0 else ""),
-            markup.table("lanes (measured)", ("lane", "kind", "busy [cycles]", "stalled [cycles]", "idle [cycles]"), rows,
-                         most=LANES_SHOWN))
-
-    def _by_colour(self, ticks: Ints, each: int) -> Ints:
-        """Ticks by busy and by cause, phases together, so many bins a column: ``[lane, 1 + cause, column]``."""
-        causes = ticks[:, 1:].reshape(len(self.lanes), len(CAUSES), len(PHASES), -1).sum(axis=2)
-        found = np.concatenate([ticks[:, :1], causes], axis=1)
-        return np.add.reduceat(found, np.arange(0, found.shape[2], each), axis=2)
+        spent = [(self.busy_cycles(i), float(sum(self.stall_cycles(i).values())), self.idle_cycles(i))
+                 for i in range(len(self.lanes))]
+        return lanes_html(str(self), [(lane.name, lane.kind.value) for lane in self.lanes], spent,
+                          self.profile.ticks[:, :, :bins] / (self.profile.bin_cycles * TICKS), self.profile.bin_cycles)
 
     def busy_cycles(self, lane: int) -> float:
         """Busy cycles of a lane; exact in sixteenths."""

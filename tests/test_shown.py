@@ -6,10 +6,12 @@ import re
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from IPython.lib.pretty import pretty
 
 from accelsim.analytic.estimate import estimate
+from accelsim.lanehtml import lanes_html
 from accelsim.markup import Shown
 from accelsim.measure.parts import Failed
 from accelsim.outputs.results import run_json
@@ -17,7 +19,7 @@ from accelsim.search.whatif import WhatIf, what_if
 from accelsim.spec.case import Case
 from accelsim.spec.read import read_chip, read_workload, shipped
 from accelsim.stalls import BUSY_COLOUR
-from accelsim.timeline import RecordOptions, Timeline
+from accelsim.timeline import BUSY_STATE, STATES, RecordOptions, Timeline
 from accelsim.verbs import Finished, Options, run
 
 from .test_markup import HOSTILE, cells, rectangles, tree
@@ -230,3 +232,18 @@ def test_overrides_show_in_a_difference(finished: Finished) -> None:
     assert "chip.levels.DRAM.latency" in text
     assert f"{finished.report.cycles:,}" in text
     assert f"{after.report.cycles:,}" in text
+
+
+def test_of_many_lanes_the_first_are_drawn_and_the_rest_counted() -> None:
+    """20 lanes of 300 bins: three bins a column; lane 3 is always idle, and not drawn."""
+    shares = np.zeros((20, STATES, 300))
+    shares[:, BUSY_STATE, ::3] = 0.75
+    shares[3] = 0
+    page = lanes_html("many", [(f"lane {i}", "port") for i in range(20)], [(750.0, 0.0, 2250.0)] * 20, shares, 10)
+    texts = [element.text or "" for element in tree(page).iter() if element.tag.endswith("}text")]
+    assert texts[:-2] == [f"lane {i}" for i in range(17) if i != 3]
+    assert "cycle 3,000 (measured); a column is 30 cycles" in texts[-1]
+    assert "and 3 lanes more" in text_of(page)
+    drawn = rectangles(page)
+    assert len(drawn) == 16  # equal columns are one rectangle
+    assert {(colour, left, width, height) for colour, left, _, width, height in drawn} == {(BUSY_COLOUR, 190, 640, 15 * 0.25)}
