@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from accelsim.analytic.auto import AUTO
+from accelsim.cli.chip_words import chip_lines
 from accelsim.errors import Fault, SpecError, nearest
 from accelsim.importers.table import IMPORTERS
 from accelsim.measure.metrics import METRICS
@@ -14,7 +15,7 @@ from accelsim.spec.operators import OPERATOR_KINDS
 from accelsim.spec.read import read_chip, read_memory, read_network, read_workload, shipped
 from accelsim.spec.schemas import SCHEMAS, file_schema
 from accelsim.stalls import Phase, StallCause
-from accelsim.units import format_bytes, format_frequency, human_time
+from accelsim.units import format_bytes, human_time
 
 LISTS = ("chips", "memories", "networks", "workloads", "dataflows", "operators", "metrics", "stalls", "formats")
 
@@ -135,32 +136,7 @@ def _explain_network(name: str) -> None:
 
 
 def _explain_chip(name: str) -> None:
-    chip = read_chip(name)
-    launch = f", an operator is launched in {chip.launch_cycles:,} cycles" if chip.launch_cycles else ""
-    print(f"{chip.name} (chip)\n  {chip.description}\n  clock {format_frequency(chip.clock_hz)}{launch}\n\n"
-          "levels, outermost first")
-    for level in chip.levels:
-        for memory in level.memories:
-            size = "unlimited" if memory.capacity_bytes is None else format_bytes(memory.capacity_bytes)
-            print(f"  {level.name:<8} {memory.name:<12} {size:>12}, latency {memory.latency_cycles} cycles"
-                  + (f", {level.instances} instances" if level.instances > 1 else ""))
-            if memory.cache_bytes is not None:
-                print(f"             before it a cache of {format_bytes(memory.cache_bytes)}, in granules of "
-                      f"{format_bytes(memory.granularity_bytes)}")
-            if memory.dram is not None:
-                how = "tile by tile" if memory.tiled else "row-major"
-                print(f"             channels of {memory.dram.name}, command by command, tensors {how}; latency at least, "
-                      "rate at most:")
-            for port in memory.ports:
-                rate = "unlimited" if port.rate is None else f"{float(port.rate):.6g} B/cycle"
-                print(f"             port {port.name}: {rate}, serves {', '.join(sorted(one.value for one in port.accesses))}")
-    pes = " x ".join(f"{count} ({axis})" for axis, count in chip.array.pes) or "1"
-    print(f"  {chip.array.name:<8} {chip.array.model.value} array of {pes} PEs, {chip.arrays} on the chip")
-    for title, lines in (("modelled", chip.models), ("not modelled", chip.omits), ("sources", chip.sources)):
-        if lines:
-            print(f"\n{title}")
-            for line in lines:
-                print(f"  - {line}")
+    print("\n".join(chip_lines(read_chip(name))))
 
 
 def schema(what: str) -> int:
