@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from accelsim.measure.carriers import carriers
 from accelsim.measure.report import OperatorReport, RunReport
 from accelsim.outputs.trace_flows import awaited
 from accelsim.timeline import BUSY_STATE, STATES, TICKS, LaneKind, Timeline, state_cause
@@ -35,6 +36,7 @@ class Group(Enum):
     PORTS = "memory ports"
     LINKS = "links and channels"
     SHARES = "busy shares"
+    BANDWIDTH = "bandwidth"
 
 
 _GROUPS = {LaneKind.ARRAY: Group.ARRAYS, LaneKind.PORT: Group.PORTS, LaneKind.LINK: Group.LINKS}
@@ -73,7 +75,7 @@ class Slice(NamedTuple):
 
 @dataclass(frozen=True)
 class Counter:
-    """A share between 0 and 1 along time: (time, share), each until the next."""
+    """A number along time: (time, number), each until the next: a share between 0 and 1, or a bandwidth in GB/s."""
 
     track: Track
     samples: tuple[tuple[int, float], ...]
@@ -257,28 +259,38 @@ class _Making:
         return Kind(track, tensor or "busy", "busy", ())
 
     def _counters(self, number: int, first: int, last: int) -> Iterator[Counter]:
-        """Of all arrays together, and of each port, link and channel: the share of lane-cycles that were busy."""
+        """Of all arrays together, and of each port, link and channel, the share of lane-cycles that were busy; and at the
+        rates of ports, links and networks the bandwidth that this is, over all their instances.
+        """
         lanes = self.timeline.lanes
         arrays = [place for place, lane in enumerate(lanes) if lane.kind is LaneKind.ARRAY]
         others = [place for kind in (LaneKind.PORT, LaneKind.LINK) for place, lane in enumerate(lanes) if lane.kind is kind]
         named = [("arrays busy", arrays), *((f"{lanes[place].name} busy", [place]) for place in others)]
         for place, (name, own) in enumerate(named):
-            yield Counter(Track(number + place, name, Group.SHARES), tuple(self._samples(own, first, last)))
+            weights = [Fraction(1, len(own))] * len(own)
+            yield Counter(Track(number + place, name, Group.SHARES), tuple(self._samples(own, weights, first, last)))
+        number += len(named)
+        limited = [one for one in carriers(self.report.case, lanes) if one.lanes]
+        for place, one in enumerate(limited):
+            rates = [rate * self.report.case.chip.clock_hz / 10**9 for rate in one.rates]
+            yield Counter(Track(number + place, f"{one.name} GB/s", Group.BANDWIDTH),
+                          tuple(self._samples(one.lanes, rates, first, last)))
 
-    def _samples(self, lanes: Sequence[int], first: int, last: int) -> Iterator[tuple[int, float]]:
-        """Each bin's share from its begin on, where it differs from the one before; nothing from the end on."""
+    def _samples(self, lanes: Sequence[int], weights: Sequence[Fraction], first: int, last: int) -> Iterator[tuple[int, float]]:
+        """Each bin's busy shares of lanes, weighted, from its begin on, where another than the one before; 0 from the end on."""
         profile, cycles = self.timeline.profile, self.timeline.cycles
         joined = -(-cycles // (profile.bin_cycles * _COUNTER_BINS))
         width = profile.bin_cycles * max(1, joined)
-        busy = np.add.reduceat(profile.ticks[list(lanes), BUSY_STATE].sum(axis=0),
-                               np.arange(0, profile.ticks.shape[2], max(1, joined)))
+        begins = np.arange(0, profile.ticks.shape[2], max(1, joined))
+        busy = np.add.reduceat(profile.ticks[list(lanes), BUSY_STATE], begins, axis=1)
         shown: Fraction | None = None
         for place in range(first // width, -(-last // width) if last > first else 0):
             span = min((place + 1) * width, cycles) - place * width
-            share = Fraction(int(busy[place]), span * TICKS * len(lanes))
-            if share != shown:
-                yield self._time(max(first, place * width)), round(float(share), 6)
-            shown = share
+            value = sum((int(ticks) * weight for ticks, weight in zip(busy[:, place], weights, strict=True)), Fraction(0))
+            value /= span * TICKS
+            if value != shown:
+                yield self._time(max(first, place * width)), round(float(value), 6)
+            shown = value
         yield self._time(last), 0.0
 
     def _time(self, cycle: int) -> int:

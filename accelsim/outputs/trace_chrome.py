@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import IO
 
-from accelsim.outputs.trace import Kind, Part, Slice, Trace
+from accelsim.outputs.trace import Group, Kind, Part, Slice, Trace
 
 _LINES = 4096
 """Events that are written at once."""
@@ -44,8 +44,9 @@ def _events(trace: Trace) -> Iterator[str]:
         yield from _names(process, part, trace)
         for counter in part.counters:
             head = f'{{"ph":"C","name":{_json(counter.track.name)},"pid":{process},"tid":{counter.track.number}'
+            unit = "GB/s" if counter.track.group is Group.BANDWIDTH else "share"
             for time, share in counter.samples:
-                yield f'{head},"ts":{time},"args":{{"share":{share}}}}}'
+                yield f'{head},"ts":{time},"args":{{"{unit}":{share}}}}}'
         kinds = [_Words(process, kind) for kind in part.kinds]
         for one in part.slices():
             yield from kinds[one.kind].events(one)

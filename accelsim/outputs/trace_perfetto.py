@@ -131,9 +131,10 @@ class _Writer:
             self._put(heading)
             for rank, one in enumerate(own):
                 packet = self._track(one.number, one.name, self._groups, rank)
-                if group is Group.SHARES:
-                    packet.track_descriptor.counter.unit_name = "share"
-                    packet.track_descriptor.counter.y_axis_share_key = "share"
+                if group in {Group.SHARES, Group.BANDWIDTH}:
+                    unit = "share" if group is Group.SHARES else "GB/s"
+                    packet.track_descriptor.counter.unit_name = unit
+                    packet.track_descriptor.counter.y_axis_share_key = unit
                 self._put(packet)
             self._groups += 1
         instant = self._event("TYPE_INSTANT", whole)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from accelsim.machine.simulate import simulate
+from accelsim.measure.carriers import carriers
 from accelsim.outputs import trace as traces
 from accelsim.outputs.trace import Clock, make_trace
 from accelsim.outputs.trace_chrome import write_chrome
@@ -130,14 +132,33 @@ def test_shares_are_shares_and_add_up(case: Case) -> None:
     report, told = report_of(case, timeline), read(case, timeline)
     busy = {f"{name} busy": lane.busy_cycles for name, lane in report.lanes.items() if lane.kind.value != "array"}
     busy["arrays busy"] = report.busy * timeline.cycles
-    assert {name for _, name in told.samples} == set(busy)
-    for (_, name), samples in told.samples.items():
+    shares = {name: samples for (_, name), samples in told.samples.items() if not name.endswith(" GB/s")}
+    assert set(shares) == set(busy)
+    for name, samples in shares.items():
         times = [time for time, _ in samples]
         assert all(0 <= share <= 1 for _, share in samples)
         assert times == sorted(set(times))
         assert (times[0], samples[-1]) == (0, (timeline.cycles * 1000, 0))
         area = sum(share * (after - time) for (time, share), after in zip(samples, times[1:], strict=False)) / 1000
         assert area == pytest.approx(busy[name], abs=1e-5 * timeline.cycles)
+
+
+@SMALL
+@given(small(wide_cases()))
+def test_bandwidth_is_busy_time_at_the_rate(case: Case) -> None:
+    """At 1 GHz: a byte a cycle is 1 GB/s, so that over time it is the bytes that the rates carry in the busy cycles."""
+    timeline = run(case, RecordOptions(bins=16))
+    assume(timeline.cycles)
+    told = read(case, timeline)
+    limited = {f"{one.name} GB/s": one for one in carriers(case, timeline.lanes) if one.lanes}
+    assert {name for _, name in told.samples if name.endswith(" GB/s")} == set(limited)
+    for (_, name), samples in told.samples.items():
+        if name in limited:
+            one = limited[name]
+            area = sum(value * (after - time) for (time, value), (after, _) in pairwise(samples)) / 1000
+            carried = sum(float(rate) * timeline.busy_cycles(lane) for lane, rate in zip(one.lanes, one.rates, strict=True))
+            assert area == pytest.approx(carried, rel=1e-4, abs=1e-5 * timeline.cycles)
+            assert all(0 <= value <= float(one.bytes_per_cycle or 0) + 1e-6 for _, value in samples)
 
 
 def clipped(told: Read, first: int, last: int) -> tuple[list[tuple[object, ...]], set[tuple[object, ...]]]:

@@ -102,7 +102,8 @@ def read_chrome(data: bytes) -> Read:
         if event["ph"] == "i":
             read.abouts[processes[event["pid"]]] = facts
         elif event["ph"] == "C":
-            read.samples.setdefault((processes[event["pid"]], event["name"]), []).append((begin, facts["share"]))
+            unit = "GB/s" if event["name"].endswith(" GB/s") else "share"
+            read.samples.setdefault((processes[event["pid"]], event["name"]), []).append((begin, facts[unit]))
         elif event["ph"] == "X":
             told = Told(processes[event["pid"]], threads[where], begin, begin + event["dur"], event["name"],
                         event["cat"], tuple(facts.items()))
