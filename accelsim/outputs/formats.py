@@ -29,9 +29,9 @@ FORMATS: tuple[Format, ...] = (
     Format("bandwidth", "--bandwidth FILE.png|.svg|.pdf", "what each port and link carried along time"),
     Format("heat map", "--heat-map FILE.png|.svg|.pdf", "how busy each link was, on the network's topology or the chip's levels"),
     Format("data", "--data", "beside each picture a table of exactly what it shows (.csv)"),
-    Format("html", "--report FILE.html", "all of a run as one interactive page that opens from disk"),
-    Format("html", "diff A B --html FILE", "two runs compared, as one page that needs nothing else"),
-    Format("markdown", "diff A B --markdown FILE", "two runs compared, for a pull request"),
+    Format("page", "--report FILE.html", "all of a run as one interactive page that opens from disk"),
+    Format("diff page", "diff A B --html FILE", "two runs compared, as one page that needs nothing else"),
+    Format("diff text", "diff A B --markdown FILE", "two runs compared, for a pull request"),
     Format("trace", "--trace FILE.pftrace|.json|.json.gz", "every interval, for ui.perfetto.dev, as its own format or Chrome's"),
     Format("run folder", "--save DIR", "all of a run, to be measured and drawn again by `accelsim report DIR`"),
 )
