@@ -202,6 +202,8 @@ def whatif(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow
            as_json: AsJson = False,
            moves: Annotated[int, typer.Option("--moves", min=0, max=20, metavar="N", help="How often to double what binds and "
                                               "look again.")] = 2,
+           remap: Annotated[bool, typer.Option("--remap", help="Let the dataflow map each variation anew, those of capacities "
+                                               "among them.")] = False,
            csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table: a row a resource.")] = None,
            most_steps: MostSteps = 5_000_000, jobs: Jobs = 1, driver: Runs = Driver.COMPILED, fast_forward: Forwarded = True,
            ) -> int:
@@ -209,7 +211,7 @@ def whatif(chip: Chip, workload: Workload, mapping: MappingFile = None, dataflow
     from accelsim.cli import commands
     from accelsim.cli import whatif as variations
     return variations.whatif(commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()), most_steps, jobs, driver,
-                                             fast_forward), moves, as_json, csv)
+                                             fast_forward), moves, remap, as_json, csv)
 
 
 @app.command()

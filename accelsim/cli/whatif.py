@@ -19,11 +19,11 @@ SHOWN = 0.001
 """Resources that change less than this share of the cycles are only named."""
 
 
-def whatif(asking: commands.Asking, moves: int, as_json: bool, csv: Path | None) -> int:
+def whatif(asking: commands.Asking, moves: int, remap: bool, as_json: bool, csv: Path | None) -> int:
     """Run all variations and show them."""
     commands.check_files(commands.Files(csv))
     with compiling(), Progress() as progress:
-        found = what_if(asking.chip, asking.workload, asking.options(), moves, progress.tell)
+        found = what_if(asking.chip, asking.workload, asking.options(), moves, progress.tell, remap=remap)
     print(to_text(_json(found)) if as_json else _text(found))
     if csv is not None:
         commands.write_table(csv, ("resource", "key", "now", "cycles", "doubled_cycles", "halved_cycles", "ideal_cycles",
@@ -37,7 +37,8 @@ def whatif(asking: commands.Asking, moves: int, as_json: bool, csv: Path | None)
 def _json(found: WhatIf) -> dict[str, Any]:
     return {
         "schema": SCHEMA_VERSION, "chip": found.chip, "workload": found.workload, "clock_hz": number(found.clock_hz),
-        "cycles": found.cycles, "binding": found.binding.resource.name if found.binding is not None else None,
+        "cycles": found.cycles, "remapped": found.remapped,
+        "binding": found.binding.resource.name if found.binding is not None else None,
         "resources": [{"name": row.resource.name, "key": row.resource.key or None, "now": row.now, "doubled_cycles": row.doubled,
                        "halved_cycles": row.halved, "ideal_cycles": row.ideal, "elasticity": row.elasticity}
                       for row in found.rows],
@@ -49,7 +50,7 @@ def _json(found: WhatIf) -> dict[str, Any]:
 
 def _text(found: WhatIf) -> str:
     head = (f"{found.workload} on {found.chip}: {found.cycles:,} cycles (measured), {human_time(found.cycles / found.clock_hz)}; "
-            "what if one resource were different, the mapping as it is?")
+            f"what if one resource were different, {found.mapped}?")
     lines = [*wrap(head, WIDTH), ""]
     shown = [row for row in found.rows if _matters(row)]
     width = max([len(row.resource.name) for row in shown], default=8)

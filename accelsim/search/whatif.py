@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from accelsim import markup
+from accelsim.analytic.auto import write
 from accelsim.analytic.estimate import estimate
 from accelsim.drivers import Running
-from accelsim.errors import LimitExceeded
+from accelsim.errors import DoesNotFit, Fault, LimitExceeded, SpecError
 from accelsim.measure.report import Failed, OperatorReport, measure
 from accelsim.measure.roofline import roofline
 from accelsim.processes import Progress, Task, simulate_all
+from accelsim.search.memory_resources import PortRate
 from accelsim.search.resource import Resource, Varied
-from accelsim.search.resources import PortRate, Slots, resources
+from accelsim.search.resources import Slots, resources
+from accelsim.spec.build import make_case
 from accelsim.spec.case import Case
+from accelsim.spec.chip import Chip
+from accelsim.spec.mapping import Mapping as Map
+from accelsim.spec.operator import Operator
 from accelsim.tables import Basis, Column, Table, Tabular, make, real, text, whole
 from accelsim.timeline import RecordOptions
 from accelsim.verbs import Options, ask, judge
@@ -89,6 +96,7 @@ class WhatIf(Tabular):
     rows: tuple[Sensitivity, ...]
     moves: tuple[Move, ...]
     failed: tuple[Failed, ...]
+    remapped: bool = False
 
     @property
     def table(self) -> Table:
@@ -110,10 +118,15 @@ class WhatIf(Tabular):
         moves = (f"{move.resource.name} twice as good: {move.cycles:,} cycles (measured)" for move in self.moves)
         return markup.block(
             markup.title(str(self)),
-            markup.table("cycles (measured) with one resource different, the mapping as it is", (
+            markup.table(f"cycles (measured) with one resource different, {self.mapped}", (
                 "resource", "now", "twice as good", "half as good", "no limit", "elasticity"), rows),
             markup.lines("where the bottleneck goes", moves),
             markup.lines("not run", (f"{one.name}: {one.reason.splitlines()[0]}" for one in self.failed)))
+
+    @property
+    def mapped(self) -> str:
+        """What became of the mapping, in words."""
+        return "mapped anew" if self.remapped else "the mapping as it is"
 
     @property
     def binding(self) -> Sensitivity | None:
@@ -137,43 +150,44 @@ def binding(rows: Sequence[Sensitivity]) -> Sensitivity | None:
     return best if best is not None and best.saves >= WORTH else None
 
 
-def what_if(chip: str, workload: str, options: Options | None = None, moves: int = 2, progress: Progress | None = None) -> WhatIf:
+def what_if(chip: str, workload: str, options: Options | None = None, moves: int = 2, progress: Progress | None = None, *,
+            remap: bool = False) -> WhatIf:
     """Run a workload on a chip and on every variation of it, each with the mapping of the chip as it is.
 
-    ``moves``: how often the bottleneck is followed. Raises SpecError with the faults of the files, and LimitExceeded where no
-    operator may run.
+    ``moves``: how often the bottleneck is followed. ``remap``: the dataflow maps every variation anew, and capacities vary too.
+    Raises SpecError with the faults of the files, or where a mapping is given and should be another, and LimitExceeded where
+    no operator may run.
     """
     options = options or Options()
+    if remap and options.mapping is not None:
+        raise SpecError([Fault("--remap", 0, 0, "", "a mapping is given, which each variation would leave", "a dataflow")])
     asked = ask(chip, workload, options)
     judged = [judge(item, options.most_steps) for item in asked.cases]
     cases = [one[0] for one in judged if not isinstance(one, Failed)]
     failed = tuple(one for one in judged if isinstance(one, Failed))
     if not cases:
         raise LimitExceeded("; ".join(one.reason.splitlines()[0] for one in failed) or "nothing to run")
-    runs = _Runs(options, progress)
+    runs = _Runs(options, progress, partial(write, options.dataflow) if remap else None)
     found = runs.sensitivities(cases, FACTORS)
     path: list[Move] = []
     rows: Sequence[Sensitivity] = found
     current = [Varied(case) for case in cases]
     while len(path) < moves and (best := binding(rows)) is not None and best.doubled is not None:
         path.append(Move(best.resource, best.doubled))
-        current = [_again(one, best.resource) for one in current]
+        current = [runs.again(one, best.resource) for one in current]
         rows = runs.sensitivities([one.case for one in current], (DOUBLED,), current[0].cycles_each)
     ordered = sorted(found, key=lambda row: (-row.saves, -row.ideal_saves))
-    return WhatIf(asked.chip.name, asked.workload.name, asked.chip.clock_hz, found[0].base, tuple(ordered), tuple(path), failed)
-
-
-def _again(one: Varied, resource: Resource) -> Varied:
-    """With a resource doubled once more."""
-    changed = resource.faster(one.case, DOUBLED)
-    assert changed is not None, "it was doubled before"
-    return Varied(changed.case, one.cycles_each * changed.cycles_each)
+    return WhatIf(asked.chip.name, asked.workload.name, asked.chip.clock_hz, found[0].base, tuple(ordered), tuple(path), failed,
+                  remap)
 
 
 @dataclass(frozen=True)
 class _Runs:
+    """``choose``: what maps a variation anew; None keeps the mapping."""
+
     options: Options
     progress: Progress | None
+    choose: Callable[[Chip, Operator], Map] | None
 
     def sensitivities(self, cases: Sequence[Case], factors: Sequence[Fraction | None], cycles_each: Fraction = Fraction(1),
                       ) -> list[Sensitivity]:
@@ -182,9 +196,10 @@ class _Runs:
         sets: list[list[Varied] | None] = [[Varied(case) for case in cases]]
         for resource in found:
             for factor in factors:
-                varied = [resource.faster(case, factor) or Varied(case) for case in cases]
-                same = all(one.case is case for one, case in zip(varied, cases, strict=True))
-                sets.append(None if same else varied)
+                changed = [resource.faster(case, factor) for case in cases]
+                varied = [Varied(case) if one is None else self._mapped(one) for one, case in zip(changed, cases, strict=True)]
+                whole = [one for one in varied if one is not None]
+                sets.append(whole if any(changed) and len(whole) == len(cases) else None)
         totals = self._totals(sets, cycles_each)
         base = totals[0]
         assert base is not None, "the chip as it is"
@@ -194,11 +209,27 @@ class _Runs:
             rows.append(Sensitivity(resource, resource.now(cases[0]), base, own.get(DOUBLED), own.get(HALVED), own.get(IDEAL)))
         return rows
 
+    def again(self, one: Varied, resource: Resource) -> Varied:
+        """With a resource doubled once more, where the case has it."""
+        changed = resource.faster(one.case, DOUBLED)
+        changed = None if changed is None else self._mapped(changed)
+        return one if changed is None else Varied(changed.case, one.cycles_each * changed.cycles_each)
+
+    def _mapped(self, one: Varied) -> Varied | None:
+        """With the mapping that it is to have; None where none fits."""
+        if self.choose is None:
+            return one
+        chip, operator = one.case.chip, one.case.operator
+        try:
+            return Varied(make_case(chip, operator, self.choose(chip, operator)), one.cycles_each)
+        except (DoesNotFit, SpecError):
+            return None
+
     def _resources(self, cases: Sequence[Case]) -> list[Resource]:
         """What there is, without the ports that nothing passes."""
         used = {roof.name for report in self._reports({_key(case): case for case in cases}).values()
                 for roof in roofline(report).roofs}
-        return list({resource: None for case in cases for resource in resources(case)
+        return list({resource: None for case in cases for resource in resources(case, remap=self.choose is not None)
                      if not isinstance(resource, PortRate) or f"{resource.memory}.{resource.port}" in used})
 
     def _reports(self, cases: Mapping[str, Case]) -> dict[str, OperatorReport]:

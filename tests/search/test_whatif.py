@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from accelsim.errors import LimitExceeded
+from accelsim.errors import LimitExceeded, SpecError
 from accelsim.search.resources import Resource, resources
 from accelsim.search.whatif import Sensitivity, WhatIf, what_if
 from accelsim.spec.case import Case
@@ -140,6 +140,37 @@ def test_what_holds_together_is_told_together() -> None:
 
 def test_ports_that_nothing_passes_are_no_resource() -> None:
     assert "DRAM.array_read bandwidth" not in rows_of(what_if("gemmini", "gemm:m=64,n=64,k=64,dtype=int8", moves=0))
+
+
+def test_what_is_mapped_anew_is_what_auto_gives_for_that_chip() -> None:
+    """Twice and half the SRAM of toy, as if that had been its file; without --remap capacities are no resource."""
+    workload, slow = "gemm:m=200,n=200,k=200", "chip.levels.DRAM.bandwidth=0.25 B/cycle"
+    rows = rows_of(what_if("toy", workload, Options(overrides=(slow,)), moves=0, remap=True))
+    capacity = rows["SRAM capacity"]
+    (level,) = [one for one in ask("toy", workload, Options()).chip.levels if one.name == "SRAM"]
+    have = level.memories[0].capacity_bytes
+    assert have is not None
+    own = [run("toy", workload, Options(overrides=(slow, f"chip.levels.SRAM.capacity={size} B"))).report.cycles
+           for size in (2 * have, have // 2)]
+    assert [capacity.doubled, capacity.halved] == own
+    assert own[0] < capacity.base < own[1]
+    assert "SRAM buffers" not in rows
+    assert "SRAM capacity" not in rows_of(what_if("toy", workload, moves=0))
+
+
+def test_what_is_mapped_by_a_file_is_not_mapped_anew() -> None:
+    with pytest.raises(SpecError, match="a mapping is given"):
+        what_if("toy", TILE, Options(mapping="mapping.yaml"), remap=True)
+
+
+def test_what_only_some_operators_have_is_followed_too(tmp_path: Path) -> None:
+    """Weights of one operator stay in registers of the other's chip level: slots that one does not have are left alone."""
+    workload = tmp_path / "two.yaml"
+    workload.write_text("name: two\noperators:\n"
+                        "  - {name: a, operator: gemm, dims: {m: 64, n: 64, k: 64}, dtype: int8}\n"
+                        "  - {name: b, operator: gemm, dims: {m: 1, n: 16, k: 16}, dtype: int8}\n", encoding="utf-8")
+    found = what_if("gemmini", str(workload), moves=4)
+    assert [move.cycles for move in found.moves] == sorted((move.cycles for move in found.moves), reverse=True)
 
 
 def test_operators_count_as_often_as_they_repeat(tmp_path: Path) -> None:
