@@ -72,8 +72,8 @@ def _positions(extent: int, window: int, stride: int) -> int:
 def is_topology(text: str) -> bool:
     """Whether the first line that holds anything names a topology's columns, or is a layer's name and its numbers."""
     first = next(iter(table_rows(text[:1 << 16])), None)
-    if first is None or len(first.cells) < 4:
-        return False
+    if first is None or len(first.cells) < 4 or any(mark in cell.text for cell in first.cells for mark in "{}[]"):
+        return False  # lists and maps of JSON and YAML have commas and names too
     words = {_word(cell.text) for cell in first.cells}
     if {"m", "n", "k"} <= words or {"filterheight", "filterwidth"} <= words:
         return True

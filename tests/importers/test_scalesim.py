@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -256,3 +257,14 @@ def test_two_configurations_are_one_too_many(tmp_path: Path) -> None:
                                   "R 0x40\nW 0x80 120\n", "[general]\nrun_name = x\n"])
 def test_other_texts_are_not_taken_for_its_files(text: str) -> None:
     assert not is_scalesim(text)
+
+
+def test_a_workload_of_ours_as_json_is_no_topology(tmp_path: Path) -> None:
+    """One line, with commas, and m, n and k among what stands between them."""
+    dims = {"m": 4, "n": 5, "k": 6}
+    workload = tmp_path / "own.yaml"
+    tensors = {"A": ["m", "k"], "B": ["k", "n"], "C": ["m", "n"]}
+    own = {"name": "own", "operators": [{"name": "P", "dims": dims, "tensors": tensors, "output": "C"}]}
+    workload.write_text(json.dumps(own), encoding="utf-8")
+    assert not is_scalesim(workload.read_text(encoding="utf-8"))
+    assert run("toy", str(workload)).report.macs == 4 * 5 * 6
