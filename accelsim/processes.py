@@ -77,8 +77,8 @@ def _over_processes(tasks: Sequence[Task], record: RecordOptions, running: Runni
     import accelsim.machine.simulate  # noqa: F401  compiled here once, and loaded by all workers
     largest_first = sorted(range(len(tasks)), key=lambda i: (-tasks[i].steps, i))
     try:
-        with tempfile.TemporaryDirectory(prefix="accelsim-", ignore_cleanup_errors=True) as folder, _workers(jobs) as pool:
-            board = None if progress is None else Board.make(Path(folder) / "steps", len(tasks))
+        with scratch_folder() as folder, _workers(jobs) as pool:
+            board = None if progress is None else Board.make(folder / "steps", len(tasks))
             with no_interrupts():
                 begun = {i: pool.submit(_work, tasks[i], record, running, board, i) for i in largest_first}
             futures = [begun[i] for i in range(len(tasks))]
@@ -197,3 +197,15 @@ def no_interrupts() -> Iterator[None]:
             signal.signal(number, handler)
         if caught:
             signal.raise_signal(caught[0])
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder for the block alone, gone after it: made and removed with requests to end put off, so that none is left behind."""
+    with no_interrupts():
+        made = tempfile.TemporaryDirectory(prefix="accelsim-", ignore_cleanup_errors=True)
+    try:
+        yield Path(made.name)
+    finally:
+        with no_interrupts():
+            made.cleanup()

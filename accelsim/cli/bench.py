@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ from accelsim.cli.bench_rows import RATIOS, ROWS, Command, Ratio, Row
 from accelsim.cli.progress import Progress
 from accelsim.cli.usage import Usage, measure
 from accelsim.errors import Fault, SimulatorBug, SpecError, nearest
+from accelsim.processes import scratch_folder
 from accelsim.version import VERSION
 from accelsim.writing import write_text
 
@@ -55,8 +55,8 @@ def bench(names: Sequence[str], repeats: int, json_file: str | None, markdown: P
     """
     rows, on = chosen(names), machine()
     samples: dict[str, list[Sample]] = {row.name: [] for row in rows}
-    with tempfile.TemporaryDirectory(prefix="accelsim-") as byte_code:
-        kept = keeping_byte_code(os.environ, byte_code)
+    with scratch_folder() as byte_code:
+        kept = keeping_byte_code(os.environ, str(byte_code))
         run_checked(WARM, Path.cwd(), "compiling", kept)
         # what warming takes is no part of the work whose progress is told
         with Progress() as progress:
@@ -104,14 +104,14 @@ def keeping_byte_code(environment: Mapping[str, str], folder: str) -> dict[str, 
 
 def sample(row: Row, environment: Mapping[str, str]) -> Sample:
     """Measure a row once."""
-    with tempfile.TemporaryDirectory(prefix="accelsim-") as folder:
+    with scratch_folder() as folder:
         if isinstance(row, Command):
             for name, text in row.files:
-                (Path(folder) / name).write_text(text, encoding="utf-8")
-            usage = run_checked((*COMMAND, *row.arguments), Path(folder), row.name, environment)
+                (folder / name).write_text(text, encoding="utf-8")
+            usage = run_checked((*COMMAND, *row.arguments), folder, row.name, environment)
             value = usage.cpu_s
         else:
-            usage = run_checked((*CHILD, row.name), Path(folder), row.name, environment)
+            usage = run_checked((*CHILD, row.name), folder, row.name, environment)
             value = float(usage.output.split()[-1])
     return Sample(value, usage.cpu_s, usage.wall_s, usage.peak_bytes / 2 ** 20)
 

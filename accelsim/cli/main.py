@@ -40,6 +40,7 @@ from accelsim.cli.options import (
     Workload,
     shipped_names,
 )
+from accelsim.cli.signals import Terminated, send_again, terminate
 from accelsim.drivers import Driver
 from accelsim.errors import AccelsimError, SimulatorBug, printable
 from accelsim.version import VERSION
@@ -51,15 +52,6 @@ app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None,
                   help="Simulate a mapping of a tensor operator on a hypothetical chip, estimate it, and explain every number.")
 
 
-class _Terminated(BaseException):
-    """Another process asks this one to end: what is half done is undone on the way out, as after Ctrl-C."""
-
-
-def _terminate(*_: object) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise _Terminated
-
-
 def main() -> None:
     """Run a command; every failure of ours is a message and an exit code, never a traceback."""
     # Imports make many objects, all of which stay: looking among them takes a tenth of a short run, and once more at its end
@@ -67,7 +59,9 @@ def main() -> None:
     gc.set_threshold(50_000)
     atexit.register(gc.freeze)
     in_main = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGTERM, _terminate) if in_main else None
+    before = signal.signal(signal.SIGTERM, terminate) if in_main else None
+    if in_main:
+        sys.unraisablehook = send_again
     try:
         code = _command()
         sys.stdout.flush()
@@ -77,7 +71,7 @@ def main() -> None:
     except (typer.Abort, KeyboardInterrupt):
         _say("interrupted")
         sys.exit(INTERRUPTED)
-    except _Terminated:
+    except Terminated:
         _say("terminated")
         sys.exit(TERMINATED)
     except AccelsimError as error:
@@ -99,6 +93,7 @@ def main() -> None:
         _settle_output()
         if in_main:
             signal.signal(signal.SIGTERM, before)
+            sys.unraisablehook = sys.__unraisablehook__
 
 
 def _command() -> int:

@@ -14,7 +14,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,9 +40,9 @@ def measure(command: Sequence[str], folder: Path, environment: Mapping[str, str]
         raise OSError(0, "this system does not tell what a process used; measure on Linux or macOS")
     if shutil.which(command[0]) is None:
         raise OSError(errno.ENOENT, "no such command", command[0])
-    from accelsim.processes import no_interrupts  # the bare interpreter has none of ours
-    with tempfile.TemporaryDirectory(prefix="accelsim-") as own:
-        told, output = Path(own) / "usage.json", Path(own) / "output"
+    from accelsim.processes import no_interrupts, scratch_folder  # the bare interpreter has none of ours
+    with scratch_folder() as own:
+        told, output = own / "usage.json", own / "output"
         with output.open("wb") as file:
             process: subprocess.Popen[bytes] | None = None
             try:

@@ -100,6 +100,31 @@ def test_compiling_that_is_stopped_leaves_a_cache_that_works() -> None:
         assert err.splitlines()[-1] == "accelsim: interrupted"
 
 
+SWALLOWED = """\
+import ctypes, os, signal, sys, time
+from accelsim.cli import main as ours
+
+def swallow():
+    os.kill(os.getpid(), signal.SIGNAL)
+    time.sleep(0.2)  # it is raised here, where no caller can catch it
+
+def command():
+    ctypes.CFUNCTYPE(None)(swallow)()
+    time.sleep(20)
+    return 0
+
+ours._command = command
+ours.main()
+"""
+
+
+@pytest.mark.parametrize(("name", "code", "said"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+def test_a_signal_in_a_callback_of_the_compilers_is_not_lost(name: str, code: int, said: str) -> None:
+    done = subprocess.run([sys.executable, "-c", SWALLOWED.replace("SIGNAL", name)], capture_output=True, text=True, timeout=60,
+                          check=False, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert (done.returncode, done.stderr) == (code, f"accelsim: {said}\n")
+
+
 def test_validation_that_is_stopped() -> None:
     with start("validate", "--only", "dram", "--markdown", "page.md", "--plots", "plots", script=TALKATIVE) as process:
         said(process, "steps")
