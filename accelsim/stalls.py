@@ -8,7 +8,7 @@ its fill. The colours stay apart for colour-blind readers and on white paper (Ok
 from __future__ import annotations
 
 from enum import Enum
-from typing import Final
+from typing import Final, Self
 
 BUSY_COLOUR: Final = "#4D4D4D"
 IDLE_COLOUR: Final = "#CCCCCC"
@@ -112,18 +112,22 @@ class StallCause(Enum):
     )
 
 
-class Phase(Enum):
-    """The part of a run in which a stall fell: its code (the enum's value) and what it means, in one sentence."""
+class Described(Enum):
+    """Words with a meaning: the code of each (the enum's value), and what it means, in one sentence."""
 
     code: str
     sentence: str
 
-    def __new__(cls, code: str, sentence: str) -> Phase:
+    def __new__(cls, code: str, sentence: str) -> Self:
         """The code is the value."""
         member = object.__new__(cls)
         member._value_ = code
         member.code, member.sentence = code, sentence
         return member
+
+
+class Phase(Described):
+    """The part of a run in which a stall fell."""
 
     START = ("start", "Before the lane's first busy cycle: the first tiles are on their way in.")
     STEADY = ("steady", "Between the lane's first and last busy cycle.")

@@ -121,7 +121,7 @@ def run(chip: str, workload: str, options: Options | None = None, progress: Prog
     for one in judged:
         if not isinstance(one, Failed):
             case, guess = one
-            tasks.setdefault(_work_of(case), Task(case.operator.name, case, guess.steps))
+            tasks.setdefault(work_of(case), Task(case.operator.name, case, guess.steps))
     found = dict(zip(tasks, simulate_all(tuple(tasks.values()), options.record,
                                          Running(options.driver, options.fast_forward), options.jobs, progress),
                      strict=True))
@@ -133,7 +133,7 @@ def run(chip: str, workload: str, options: Options | None = None, progress: Prog
             timelines.append(None)
             continue
         case, guess = one
-        timeline = found[_work_of(case)]
+        timeline = found[work_of(case)]
         reports.append(measure(case, timeline, guess))
         timelines.append(timeline)
     return Finished(asked, _report(asked, reports, options), tuple(timelines))
@@ -151,7 +151,7 @@ def judge(item: Case | Unmapped, most_steps: int) -> Failed | tuple[Case, Estima
     return item, guess
 
 
-def _work_of(case: Case) -> str:
+def work_of(case: Case) -> str:
     """Equal for two cases of a run that differ in nothing that is simulated."""
     return repr((replace(case.operator, name="", repeat=1), replace(case.mapping, origin="")))
 

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 
 from accelsim.measure.report import OperatorReport
-from accelsim.stalls import StallCause
+from accelsim.stalls import Described, StallCause
 
 
-class Loss(Enum):
-    """One kind of loss: its code (the enum's value), and what is lost, in one sentence."""
-
-    code: str
-    sentence: str
-
-    def __new__(cls, code: str, sentence: str) -> Loss:
-        """The code is the value."""
-        member = object.__new__(cls)
-        member._value_ = code
-        member.code, member.sentence = code, sentence
-        return member
+class Loss(Described):
+    """One kind of loss between peak and delivered."""
 
     SHAPE = ("shape", "PEs that a running step does not use: tiles that do not fill the array, padding.")
     PORTS = ("ports", "Running steps that take longer than their MACs, waiting for an operand or result port.")

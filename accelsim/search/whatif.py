@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
@@ -26,7 +26,7 @@ from accelsim.spec.mapping import Mapping as Map
 from accelsim.spec.operator import Operator
 from accelsim.tables import Basis, Column, Table, Tabular, make, real, text, whole
 from accelsim.timeline import RecordOptions
-from accelsim.verbs import Options, ask, judge
+from accelsim.verbs import Options, ask, judge, work_of
 
 DOUBLED, HALVED, IDEAL = Fraction(2), Fraction(1, 2), None
 FACTORS: tuple[Fraction | None, ...] = (DOUBLED, HALVED, IDEAL)
@@ -192,7 +192,8 @@ class _Runs:
     def sensitivities(self, cases: Sequence[Case], factors: Sequence[Fraction | None], cycles_each: Fraction = Fraction(1),
                       ) -> list[Sensitivity]:
         """Of every resource of the cases' chip; all variations of all cases in one go, equal ones once."""
-        found = self._resources(cases)
+        known = self._reports({_key(case): case for case in cases})
+        found = self._resources(cases, known.values())
         sets: list[list[Varied] | None] = [[Varied(case) for case in cases]]
         for resource in found:
             for factor in factors:
@@ -200,7 +201,7 @@ class _Runs:
                 varied = [Varied(case) if one is None else self._mapped(one) for one, case in zip(changed, cases, strict=True)]
                 whole = [one for one in varied if one is not None]
                 sets.append(whole if any(changed) and len(whole) == len(cases) else None)
-        totals = self._totals(sets, cycles_each)
+        totals = self._totals(sets, cycles_each, known)
         base = totals[0]
         assert base is not None, "the chip as it is"
         rows = []
@@ -225,10 +226,9 @@ class _Runs:
         except (DoesNotFit, SpecError):
             return None
 
-    def _resources(self, cases: Sequence[Case]) -> list[Resource]:
+    def _resources(self, cases: Sequence[Case], ran: Iterable[OperatorReport]) -> list[Resource]:
         """What there is, without the ports that nothing passes."""
-        used = {roof.name for report in self._reports({_key(case): case for case in cases}).values()
-                for roof in roofline(report).roofs}
+        used = {roof.name for report in ran for roof in roofline(report).roofs}
         return list({resource: None for case in cases for resource in resources(case, remap=self.choose is not None)
                      if not isinstance(resource, PortRate) or f"{resource.memory}.{resource.port}" in used})
 
@@ -242,9 +242,11 @@ class _Runs:
         return {key: measure(case, timeline, guesses[key])
                 for (key, case), timeline in zip(cases.items(), timelines, strict=True)}
 
-    def _totals(self, sets: Sequence[list[Varied] | None], cycles_each: Fraction) -> list[int | None]:
-        """Cycles of the chip's own clock over all operators of a set, with their repeats."""
-        ran = self._reports({_key(varied.case): varied.case for one in sets for varied in one or ()})
+    def _totals(self, sets: Sequence[list[Varied] | None], cycles_each: Fraction, known: Mapping[str, OperatorReport],
+                ) -> list[int | None]:
+        """Cycles of the chip's own clock over all operators of a set, with their repeats; what is ``known`` is not run again."""
+        asked = {_key(varied.case): varied.case for one in sets for varied in one or ()}
+        ran = {**known, **self._reports({key: case for key, case in asked.items() if key not in known})}
         return [None if one is None else
                 sum(Varied(varied.case, varied.cycles_each * cycles_each).cycles(ran[_key(varied.case)].cycles)
                     * varied.case.operator.repeat for varied in one) for one in sets]
@@ -252,5 +254,4 @@ class _Runs:
 
 def _key(case: Case) -> str:
     """Equal for two cases that differ in nothing that is simulated."""
-    operator, mapping = replace(case.operator, name="", repeat=1), replace(case.mapping, origin="")
-    return repr((case.chip, operator, mapping, sorted(case.slots.items())))
+    return repr((case.chip, sorted(case.slots.items()))) + work_of(case)
