@@ -68,10 +68,11 @@ class Counted:
 
 
 class Told(NamedTuple):
-    """The state of a run at a cycle, as told, and how many residencies each station has claimed."""
+    """The state of a run at a cycle, as told; how many residencies each station has claimed, and where its next stay begins."""
 
     cycle: int
     claims: Ints
+    following: Ints
     values: Ints
     kinds: Ints
 
@@ -92,6 +93,7 @@ class Jump:
 
     depth: int
     before: State
+    now: Told
     cycles: int
     iterations: int
     claims: Ints
@@ -254,7 +256,16 @@ class FastForward:
             self._told[ROOM] = 2 * count
         pairs = self._told[OUT_HEAD:OUT_HEAD + 2 * count].reshape(-1, 2)
         claims = s.table(at.B_STATION, at.STATION_WIDTH)[:, at.S_CLAIMS].copy()
-        return Told(int(s.data[at.NOW]), claims, pairs[:, 0].copy(), pairs[:, 1].copy())
+        return Told(int(s.data[at.NOW]), claims, self._following(s), pairs[:, 0].copy(), pairs[:, 1].copy())
+
+    def _following(self, s: Sections) -> Ints:
+        """The step at which the next stay of each station begins; NEVER where it has none."""
+        rows = s.table(at.B_STATION, at.STATION_WIDTH)[:len(self._network.stations)]
+        firsts = s.table(at.B_STAY, STAY_WIDTH)[:, STAY_FIRST]
+        found: Ints = np.full(len(rows), at.NEVER, dtype=np.int64)
+        some = rows[:, at.S_STAY] < rows[:, at.S_STAY_COUNT]
+        found[some] = firsts[rows[some, at.S_STAYS] + rows[some, at.S_STAY]]
+        return found
 
     def _jump(self, s: Sections, told: Told, depth: int, step: int, kept: State) -> Jump | None:
         """The jump from a state that equals one kept; None where it does not, or nothing alike is ahead."""
@@ -273,25 +284,22 @@ class FastForward:
         moved[IN_BLOCKS::KINDS] = iterations * recurrence.weights[depth]
         if not np.array_equal(told.values - kept.told.values, moved[told.kinds]):
             return None
-        times = self._times(s, depth, step, kept, more, iterations)
-        jump = Jump(depth, kept, cycles, iterations, more, steps, times, times * iterations * recurrence.weights[depth])
+        times = self._times(s, told, depth, step, kept, more, iterations)
+        jump = Jump(depth, kept, told, cycles, iterations, more, steps, times, times * iterations * recurrence.weights[depth])
         return jump if jump.worthwhile else None
 
-    def _times(self, s: Sections, depth: int, step: int, kept: State, more: Ints, iterations: int) -> int:
+    def _times(self, s: Sections, told: Told, depth: int, step: int, kept: State, more: Ints, iterations: int) -> int:
         """How many whole periods are alike ahead of everything that reads the plan."""
         recurrence = self.recurrence
         alike = recurrence.alike(depth, step)
         last = at.NO_MARK
-        rows = s.table(at.B_STATION, at.STATION_WIDTH)
-        stays = s.table(at.B_STAY, STAY_WIDTH)
         for number in np.flatnonzero(more > 0).tolist():
             entry = self._network.stations[number].entry
             weight, begin = recurrence.weight(depth, entry), recurrence.outer(depth, step) // recurrence.steps_inside[entry]
             oldest = kept.told.values[kept.told.kinds == IN_STEPS + KINDS * number].min()
-            following = stays[rows[number, at.S_STAYS] + rows[number, at.S_STAY], STAY_FIRST]
-            if oldest < begin + alike.first * weight:
+            if oldest < begin + alike.uncut * weight or kept.told.following[number] < begin + alike.first * weight:
                 return 0
-            last = min(last, alike.last - (int(following) - begin) // weight)
+            last = min(last, alike.last - (int(told.following[number]) - begin) // weight)
         block_width = int(s.data[at.BLOCK_WIDTH])
         blocks = s.of(at.B_BLOCK)
         for row in s.table(at.B_ARRAY, at.ARRAY_WIDTH).tolist():

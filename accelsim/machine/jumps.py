@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.kernels import event_layout as at
-from accelsim.kernels.columns import BLOCK_STEP, STAY_FIRST, STAY_WIDTH
+from accelsim.kernels.columns import BLOCK_STEP
 from accelsim.kernels.event_shift import shift
 from accelsim.machine.fast_forward import Counted, Jump
 from accelsim.machine.network import Network
@@ -40,7 +40,7 @@ def add_again(s: Sections, supply: Supply, before: Counted, times: int) -> None:
 
 def move_on(s: Sections, supply: Supply, network: Network, recurrence: Recurrence, jump: Jump) -> None:
     """Move a run on by whole periods; the plan goes on from there."""
-    stays, blocks = _following(s, network)
+    blocks = _following(s)
     widths = ((at.B_LEG, int(s.data[at.LEG_WIDTH])), (at.B_AHEAD, at.AHEAD_WIDTH), (at.B_RESOURCE, at.RESOURCE_WIDTH),
               (at.B_RUN, int(s.data[at.RUN_WIDTH])))
     records: Ints = np.array([s.lengths[base] // width for base, width in widths], dtype=np.int64)
@@ -49,7 +49,7 @@ def move_on(s: Sections, supply: Supply, network: Network, recurrence: Recurrenc
           np.zeros(places, dtype=np.int64))
     begins = _begins(s, supply, network, recurrence, np.flatnonzero(jump.claims > 0).tolist())
     for number in sorted(begins, key=lambda number: network.stations[number].entry):
-        supply.resume_stays(number, begins[number], int(stays[number] + jump.steps[number] * jump.times))
+        supply.resume_stays(number, begins[number], int(jump.now.following[number] + jump.steps[number] * jump.times))
     for number, following in enumerate(blocks.tolist()):
         supply.resume_blocks(number, following + jump.steps_added)
 
@@ -68,14 +68,8 @@ def _begins(s: Sections, supply: Supply, network: Network, recurrence: Recurrenc
     return begins
 
 
-def _following(s: Sections, network: Network) -> tuple[Ints, Ints]:
-    """The steps at which the next stay of each station and the next block of each array begin; -1 where there is none."""
-    stations = s.table(at.B_STATION, at.STATION_WIDTH)
-    arrays = s.table(at.B_ARRAY, at.ARRAY_WIDTH)
-    stays, width = s.table(at.B_STAY, STAY_WIDTH), int(s.data[at.BLOCK_WIDTH])
-    blocks = s.table(at.B_BLOCK, width)
-    return (
-        np.array([stays[row[at.S_STAYS] + row[at.S_STAY], STAY_FIRST] if row[at.S_STAY] < row[at.S_STAY_COUNT] else at.NEVER
-                  for row in stations[:len(network.stations)].tolist()], dtype=np.int64),
-        np.array([blocks[row[at.A_BLOCKS] + row[at.A_BLOCK], BLOCK_STEP] for row in arrays.tolist()], dtype=np.int64))
-
+def _following(s: Sections) -> Ints:
+    """The step at which the next block of each array begins."""
+    blocks, rows = s.table(at.B_BLOCK, int(s.data[at.BLOCK_WIDTH])), s.table(at.B_ARRAY, at.ARRAY_WIDTH)
+    found: Ints = blocks[rows[:, at.A_BLOCKS] + rows[:, at.A_BLOCK], BLOCK_STEP]
+    return found

@@ -70,11 +70,15 @@ def runs(tile: Tile, held: Tile | None) -> Counter[int]:
     return found
 
 
-def shape(mask: int, kept: int, extent: int, *, gaps: bool = False) -> tuple[tuple[tuple[bool, ...], int], ...]:
-    """What of one axis decides the runs: its stretches in order, those outside the tile without their lengths unless ``gaps``
-    count.
+def shape(mask: int, kept: int, extent: int, *, gaps: bool = False) -> tuple[tuple[tuple[tuple[bool, ...], int], ...], bool]:
+    """What of one axis decides the runs: the stretches of a tile in order, those outside it without their lengths unless ``gaps``
+    count. Where on the axis it lies decides nothing, but that one from end to end has nothing outside.
     """
-    return tuple((value, count if value[0] or gaps else 0) for value, count in _stretches((mask, kept), extent))
+    lies = [(value, count if value[0] or gaps else 0) for value, count in _stretches((mask, kept), extent)]
+    inside = [place for place, (value, _) in enumerate(lies) if value[0]]
+    if not inside:
+        return (), False
+    return tuple(lies[inside[0]:inside[-1] + 1]), (inside[0], inside[-1]) == (0, len(lies) - 1)
 
 
 def _plain(whole: Sequence[int], extents: Sequence[int], axis: int) -> _Segment:

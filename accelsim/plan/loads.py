@@ -98,7 +98,7 @@ class GroupKinds:
         return found
 
     def _shape(self, groups: list[tuple[AxisGroup, AxisGroup | None]]) -> int:
-        """How the sets of one axis lie to each other and to the ends of the axis. Equal groups are the same object."""
+        """How the sets of one axis lie to each other, and whether from end to end. Equal groups are the same object."""
         key = tuple([id(group) for pair in groups for group in pair])
         met = self._met.get(key)
         if met is None:
@@ -108,6 +108,6 @@ class GroupKinds:
                 every |= mask
             low = max(0, (every & -every).bit_length() - 1)
             extent = groups[0][0].sets[0].extent
-            lies = tuple([tuple([mask >> low for mask in own]) for own in masks]), low > 0, every.bit_length() < extent
+            lies = tuple([tuple([mask >> low for mask in own]) for own in masks]), low == 0 and every.bit_length() == extent
             met = self._met[key] = self._shapes.setdefault(lies, len(self._shapes))
         return met

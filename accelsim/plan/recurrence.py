@@ -1,8 +1,7 @@
 """Where a nest repeats itself: iterations of a loop in which every tile is the one of the iteration before, moved along.
 
-What is said here is cautious: an iteration is called alike only where its tiles meet no edge of the operator or of a
-tensor, and no reduction begins or ends in it. Whether the machine repeats itself too is another matter (see
-``machine.fast_forward``).
+Iterations are alike where their tiles are cut by no edge of the operator or of a tensor, and no reduction begins or ends in
+them. Whether the machine repeats itself too is another matter (see ``machine.fast_forward``).
 """
 
 from __future__ import annotations
@@ -17,10 +16,21 @@ from accelsim.spec.nest import NestLoop
 
 @dataclass(frozen=True)
 class Alike:
-    """Iterations ``first`` to ``last`` of a loop that do the same, moved along; none where ``last`` is smaller."""
+    """Iterations of a loop that do the same, moved along.
 
-    first: int
+    ``uncut``: the first whose tiles are cut by no edge of a tensor. ``last``: the last in which what is done is that of the one
+    before; none where it is before ``first``.
+    """
+
+    uncut: int
     last: int
+
+    @property
+    def first(self) -> int:
+        """The first in which what is done is that of the one after: not that of iteration 0, which meets what came before the
+        loop, nor that of one whose tiles follow others that were cut.
+        """
+        return self.uncut + 1
 
 
 class Recurrence:
@@ -77,10 +87,10 @@ class Recurrence:
         start = sum(self.iteration(i, step) * outer.stride for i, outer in enumerate(self.loops[:depth]) if outer.line == line)
         beside = sum((one.bound - 1) * one.stride for one in case.nest.spatial_above(case.array_entry)
                      if one.line == line and one.stride >= stride)
-        # an iteration stands on [start + i * stride, start + beside + (i + 1) * stride) of its line
-        first, last = 1, min(loop.bound, -(-(extent - start) // stride)) - 2
-        last = min(last, (extent - start - beside) // stride - 1)
         (dim,) = case.nest.lines[line].dims
+        # an iteration stands on [start + i * stride, start + beside + (i + 1) * stride) of its line
+        uncut, last = 0, min(loop.bound, -(-(extent - start) // stride)) - (1 if self._ends_like_others(dim) else 2)
+        last = min(last, (extent - start - beside) // stride - 1)
         for tensor in case.operator.tensors:
             for axis in tensor.axes:
                 steps = dict(axis.form.terms).get(dim)
@@ -88,7 +98,15 @@ class Recurrence:
                     continue
                 others = sum(own * (case.operator.dims[name] - 1) for name, own in axis.form.terms if name != dim)
                 lowest, highest = axis.form.offset + steps * start, axis.form.offset + steps * (start + beside - 1) + others
-                # runs that touch an edge of the tensor are told apart from those that do not: one element is left free
-                first = max(first, -((lowest - 1) // (steps * stride)) + 1)
-                last = min(last, (axis.extent - 2 - highest) // (steps * stride) - 1)
-        return Alike(first, last)
+                uncut = max(uncut, -(lowest // (steps * stride)))
+                last = min(last, (axis.extent - 1 - highest) // (steps * stride) - 1)
+        return Alike(uncut, last)
+
+    def _ends_like_others(self, dim: str) -> bool:
+        """Whether the last iteration of a loop over a dimension does what the others do.
+
+        A reduction ends in it; and where two dimensions move one axis, the last tile of it may stay for the loop's next run.
+        """
+        operator = self._case.operator
+        return dim not in operator.reduction_dims and all(
+            len(axis.form.terms) == 1 for tensor in operator.tensors for axis in tensor.axes)
