@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
+BLOCK_ROWS = 1 << 18
+
 
 @dataclass(frozen=True)
 class Repeat:
@@ -108,16 +110,34 @@ def _add_before(repeat: Repeat, ticks: Ints, places: Ints, sums: Ints) -> None:
         if isinstance(item, Repeat):
             _add_before(item, own, own_places, sums)
         else:
-            add_before(item, own, own_places, sums)
+            add_before(item, np.argsort(item[:, 2]), own, own_places, np.zeros(sums.shape[1:], dtype=np.int64), sums)
+
+
+@dataclass(frozen=True)
+class FirstRows:
+    """The first rows of a repeat, ``count`` of those it has; written out where they are asked for, which takes longer than to
+    run what is repeated.
+    """
+
+    repeat: Repeat
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    def written_out(self) -> Ints:
+        """int64[count, 5]."""
+        return written_out(self.repeat, self.count)
 
 
 def written_out(repeat: Repeat, most: int) -> Ints:
     """The rows of a repeat in order, at most so many: int64[n, 5]."""
     one = _rows(repeat.stretch, most)
     copies = min(repeat.times, -(-most // max(1, len(one))))
-    made = np.tile(one, (copies, 1))
-    made[:, 1:3] += np.repeat(np.arange(1, copies + 1, dtype=np.int64) * repeat.shift, len(one))[:, None]
-    return made[:most]
+    made: Ints = np.empty((copies, *one.shape), dtype=np.int64)
+    made[:] = one
+    made[:, :, 1:3] += np.arange(1, copies + 1, dtype=np.int64)[:, None, None] * repeat.shift
+    return made.reshape(-1, one.shape[1])[:most]
 
 
 def _rows(stretch: Stretch, most: int) -> Ints:
@@ -140,6 +160,21 @@ def begin_behind(repeat: Repeat, rows: int) -> int:
             begins.append(begin + (copy + 1) * repeat.shift)
         rows = max(0, rows - own)
     return min(begins)
+
+
+class Copies:
+    """Copies of rows, one behind the other in large blocks: memory that comes in small pieces is dear, page by page."""
+
+    def __init__(self) -> None:
+        self._left: Ints = np.zeros((0, 5), dtype=np.int64)
+
+    def of(self, rows: Ints) -> Ints:
+        """A copy, int64[n, 5]."""
+        if len(rows) > len(self._left):
+            self._left = np.empty((max(len(rows), BLOCK_ROWS), 5), dtype=np.int64)
+        made, self._left = self._left[:len(rows)], self._left[len(rows):]
+        made[:] = rows
+        return made
 
 
 class RowLog:

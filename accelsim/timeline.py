@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from accelsim.archive import read_archive
 from accelsim.lanehtml import lanes_html
-from accelsim.repeats import Repeat, RowLog, Stretch, before, begin_behind, written_out
+from accelsim.repeats import Copies, FirstRows, Repeat, RowLog, Stretch, before, begin_behind
 from accelsim.stalls import Phase, StallCause
 from accelsim.tables import Basis, Column, Table, Tabular, Value, make, real, text
 from accelsim.writing import whole_file
@@ -125,7 +125,7 @@ class Timeline(Tabular):
     lanes: tuple[Lane, ...]
     totals: Ints
     profile: Profile
-    kept: tuple[Ints, ...]
+    kept: tuple[Ints | FirstRows, ...]
     window: tuple[int, int]
     rows_dropped: int
     labels: tuple[str, ...]
@@ -141,7 +141,8 @@ class Timeline(Tabular):
     @cached_property
     def rows(self) -> Ints:
         """What was kept, int64[n, 5], in order of time, then of lanes."""
-        rows = np.concatenate(self.kept) if self.kept else np.zeros((0, 5), dtype=np.int64)
+        rows = np.concatenate([np.zeros((0, 5), dtype=np.int64), *(
+            some.written_out() if isinstance(some, FirstRows) else some for some in self.kept)])
         # they nearly are, which a stable sort makes use of
         return rows[np.argsort(rows[:, 1] * len(self.lanes) + rows[:, 0], kind="stable")]
 
@@ -210,13 +211,13 @@ class Timeline(Tabular):
                 {(level, tensor): Traffic(**values) for level, tensor, values in about["traffic"]},
                 about["link_bytes"], about["port_bytes"], {(a, b, c, d): value for a, b, c, d, value in about["culprits"]},
                 about["counts"], tuple(about["first_starts"]), _skipped(about["skipped"]), about["whole_until"])
-            _check(found)
+            _check(found, data["rows"])
         except (KeyError, IndexError, TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"{path}: not a saved timeline ({error})") from None
         return found
 
 
-def _check(read: Timeline) -> None:
+def _check(read: Timeline, rows: Ints) -> None:
     """Raise ValueError where a record contradicts itself: numbers that are none, rows of lanes that it has not."""
     tables = (read.link_bytes, read.port_bytes, read.counts)
     numbers = [read.cycles, read.profile.bin_cycles, read.rows_dropped, *read.window, *read.first_starts, *read.culprits.values(),
@@ -228,7 +229,7 @@ def _check(read: Timeline) -> None:
         raise ValueError("what should be a whole number is none")
     if not all(isinstance(word, str) for word in words):
         raise ValueError("what should be a name is none")
-    lanes, rows = len(read.lanes), read.kept[0]
+    lanes = len(read.lanes)
     if read.totals.shape != (lanes, STATES) or read.profile.ticks.shape[:2] != (lanes, STATES) or rows.shape[1:] != (5,):
         raise ValueError("its tables are not of its lanes")
     if read.cycles < 0 or read.profile.bin_cycles < 1:
@@ -273,8 +274,9 @@ class Recorder:
         self._totals: Ints = np.zeros((len(self.lanes), STATES), dtype=np.int64)
         self._bins: Ints = np.zeros((len(self.lanes), STATES, self.options.bins), dtype=np.int64)
         self._width = TICKS
-        self._kept: list[Ints] = []
+        self._kept: list[Ints | FirstRows] = []
         self._kept_rows = 0
+        self._copies = Copies()
         self._dropped = 0
         self._dropped_from: int | None = None
         self.traffic: dict[tuple[str, str], Traffic] = {}
@@ -320,8 +322,9 @@ class Recorder:
         """Add rows, int64[n, 5], to totals and profile, and keep those of the window while there is room."""
         if not len(rows):
             return
-        rows = rows.copy()
-        rows[:, 1:3] += self.options.lead_cycles * TICKS
+        rows = self._copies.of(rows)
+        if self.options.lead_cycles:
+            rows[:, 1:3] += self.options.lead_cycles * TICKS
         self._book(rows)
 
     def _book(self, rows: Ints) -> None:
@@ -365,7 +368,7 @@ class Recorder:
         sums[-1] = again.totals
         self._bins[:, :, first:last + 1] += np.moveaxis(np.diff(sums, axis=0), 0, 2)
         if self.options.window is None:
-            kept = written_out(again, self.options.most_rows - self._kept_rows)
+            kept = FirstRows(again, min(again.rows, self.options.most_rows - self._kept_rows))
             self._kept.append(kept)
             self._kept_rows += len(kept)
             if len(kept) < again.rows:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from accelsim.repeats import Repeat, RowLog, Stretch, before, begin_behind, written_out
+from accelsim.repeats import BLOCK_ROWS, Copies, FirstRows, Repeat, RowLog, Stretch, before, begin_behind, written_out
 from accelsim.timeline import STATES, Lane, LaneKind, Recorder, RecordOptions
 
 from .helpers import differing
@@ -48,6 +48,29 @@ def plain(repeat: Repeat) -> Ints:
             own = plain(item) if isinstance(item, Repeat) else item
             found.append(own + np.array([0, copy, copy, 0, 0]) * repeat.shift)
     return np.concatenate(found)
+
+
+@given(st.lists(rows(), min_size=1, max_size=4))
+def test_copies_are_of_what_was_given(given_rows: list[Ints]) -> None:
+    copies = Copies()
+    made = [copies.of(some) for some in given_rows]
+    kept = [some.copy() for some in given_rows]
+    for some in given_rows:
+        some[:] = -1
+    assert all(np.array_equal(a, b) for a, b in zip(made, kept, strict=True))
+
+
+def test_more_rows_than_a_block_has_are_copied_too() -> None:
+    copies, many = Copies(), np.arange(5 * (BLOCK_ROWS + 1), dtype=np.int64).reshape(-1, 5)
+    first = copies.of(many[:3])
+    assert np.array_equal(copies.of(many), many)
+    assert np.array_equal(first, many[:3])
+
+
+@given(repeats, st.integers(0, 30))
+def test_first_rows_are_written_out_when_asked_for(repeat: Repeat, count: int) -> None:
+    kept = FirstRows(repeat, min(count, repeat.rows))
+    assert np.array_equal(kept.written_out(), plain(repeat)[:len(kept)])
 
 
 @given(repeats)

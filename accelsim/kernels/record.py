@@ -51,22 +51,36 @@ def reach(bins: Ints, width: int, end: int) -> int:
     return int(fitted(bins, width, end))
 
 
-@kernel(INT(READ_2, READ_1, READ_1, WRITE_3))
-def add_before(rows: Ints, ticks: Ints, places: Ints, sums: Ints) -> int:
+@part
+def first_behind(ticks: Ints, tick: int) -> int:
+    """The place of the first of ascending ticks that is behind one."""
+    first, last = 0, ticks.shape[0]
+    while first < last:
+        middle = (first + last) // 2
+        if ticks[middle] > tick:
+            last = middle
+        else:
+            first = middle + 1
+    return int(first)
+
+
+@kernel(INT(READ_2, READ_1, READ_1, READ_1, WRITE_2, WRITE_3))
+def add_before(rows: Ints, order: Ints, ticks: Ints, places: Ints, over: Ints, sums: Ints) -> int:
     """Add to ``sums[place]`` what rows hold before a tick, for each tick (ascending) and its place.
 
-    ``rows``: as for ``record``. ``ticks``, ``places``: int64[n]. ``sums``: int64[places, lanes, states] ticks.
+    ``rows``: as for ``record``; ``order``: int64[rows], their places by when they end. ``ticks``, ``places``: int64[n]. ``over``:
+    int64[lanes, states], zeros, to add up rows that have ended. ``sums``: int64[places, lanes, states] ticks.
     """
-    count = ticks.shape[0]
+    ended = 0
+    for k in range(ticks.shape[0]):
+        while ended < rows.shape[0] and rows[order[ended], 2] <= ticks[k]:
+            i = order[ended]
+            over[rows[i, 0], rows[i, 3]] += rows[i, 2] - rows[i, 1]
+            ended += 1
+        for lane in range(over.shape[0]):
+            for state in range(over.shape[1]):
+                sums[places[k], lane, state] += over[lane, state]
     for i in range(rows.shape[0]):
-        lane, start, end, state = rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3]
-        first, last = 0, count
-        while first < last:
-            middle = (first + last) // 2
-            if ticks[middle] > start:
-                last = middle
-            else:
-                first = middle + 1
-        for k in range(first, count):
-            sums[places[k], lane, state] += min(end, ticks[k]) - start
+        for k in range(first_behind(ticks, rows[i, 1]), first_behind(ticks, rows[i, 2] - 1)):
+            sums[places[k], rows[i, 0], rows[i, 3]] += ticks[k] - rows[i, 1]
     return 0

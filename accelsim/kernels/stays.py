@@ -100,9 +100,10 @@ def write_stays(visits: Ints, last: Ints, terms: Ints, radix: Ints, keys: Ints, 
             return i
         rows[i, STAY_DRAIN] = load
         if returns and terms[TERM_REFILLS]:
-            load = load_of(visits, i, visits, -1, terms[TERM_WIDE], keys, values, slots)
-            if load < 0:
-                return i
+            if finished:  # what comes in is wider than what leaves
+                load = load_of(visits, i, visits, -1, terms[TERM_WIDE], keys, values, slots)
+                if load < 0:
+                    return i
             rows[i, STAY_FILL], rows[i, STAY_REFILL] = load, 1 if load else 0
         rows[i, STAY_TILE] = number_of(visits, i, radix)
     return int(visits.shape[0])

@@ -40,8 +40,8 @@ Ints = NDArray[np.int64]
 
 APART = 64
 """Array steps between two looks at a loop, at least."""
-WORTH = 128
-"""Array steps that are worth a jump."""
+WORTH = 1000
+"""Array steps that are worth a jump: so many are simulated in the time of one."""
 LOOK = 100
 """Array steps that could be simulated instead of a look."""
 ALLOWED = 32 * LOOK
@@ -173,7 +173,7 @@ class FastForward:
         self.added = 0
         loops = recurrence.loops
         self._watches = {depth: Watch(-(-APART // weight)) for depth, (loop, weight) in enumerate(
-            zip(loops, recurrence.weights, strict=True)) if loop.bound >= 5 * -(-APART // weight)}
+            zip(loops, recurrence.weights, strict=True)) if loop.bound >= 5 * -(-APART // weight) and loop.bound * weight > WORTH}
 
     @property
     def skipped(self) -> Skipped:

@@ -24,6 +24,7 @@ from accelsim.plan.recurrence import Alike, Recurrence
 from accelsim.plan.schedule import Schedule
 from accelsim.plan.streams import singly
 from accelsim.spec.case import Case
+
 from ..helpers import brief, chip, custom, entry, gemm, level, make
 from ..properties.strategies import MOST_STEPS, cases, steps_of, wide_cases
 
@@ -42,8 +43,8 @@ def by_iteration(rows: list[list[int]], place: int, begin: int, weight: int, bou
 def moved(before: list[list[int]], after: list[list[int]]) -> set[tuple[int, ...]]:
     """By how much each stay has moved: its steps, its parent's numbers, and what must not move at all."""
     assert len(before) == len(after)
-    return {tuple(b[place] - a[place] for place in (STAY_FIRST, STAY_LAST, STAY_SOURCE, STAY_SINK, STAY_FILL, STAY_DRAIN, STAY_REFILL))
-            for a, b in zip(before, after, strict=True)}
+    told = STAY_FIRST, STAY_LAST, STAY_SOURCE, STAY_SINK, STAY_FILL, STAY_DRAIN, STAY_REFILL
+    return {tuple(b[place] - a[place] for place in told) for a, b in zip(before, after, strict=True)}
 
 
 def check(case: Case) -> int:
