@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from accelsim.drivers import Running
 from accelsim.errors import LimitExceeded
+from accelsim.recorder import RecordOptions
 from accelsim.spec.case import Case
-from accelsim.timeline import RecordOptions, Timeline
+from accelsim.timeline import Timeline
 
 MOST_PROCESSES = 61
 """As many as one process can wait for on every system (Windows has this limit)."""

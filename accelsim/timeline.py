@@ -1,13 +1,12 @@
 """The record of a run: exact totals, a binned profile and the rows of a window. The simulation's only output.
 
-Time is kept in sixteenths of a cycle where ports need it (DESIGN section 3, rule 3); totals are exact. Observers only
-watch: leaving the recorder out changes no cycle.
+Time is kept in sixteenths of a cycle where ports need it (DESIGN section 3, rule 3); totals are exact.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -18,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.archive import read_archive
+from accelsim.feeds import FEED_WIDTH
 from accelsim.lanehtml import lanes_html
-from accelsim.repeats import Copies, FirstRows, Repeat, RowLog, Stretch, before, begin_behind
+from accelsim.repeats import FirstRows
 from accelsim.stalls import Phase, StallCause
 from accelsim.tables import Basis, Column, Table, Tabular, Value, make, real, text
 from accelsim.writing import whole_file
@@ -35,10 +35,6 @@ CAUSES: tuple[StallCause, ...] = tuple(StallCause)
 PHASES: tuple[Phase, ...] = tuple(Phase)
 BUSY_STATE = 0
 STATES = 1 + len(CAUSES) * len(PHASES)
-PENDING_ROWS = 8192
-"""Rows that are worked up at once."""
-LOGGED_ROWS = 1 << 18
-"""Most rows between two states of a run that are compared."""
 
 
 def stall_state(cause: StallCause, phase: Phase) -> int:
@@ -118,7 +114,7 @@ class Skipped:
 class Timeline(Tabular):
     """What happened. ``kept``: (lane, first tick, end tick, state, label) inside the window, piece by piece, as they came.
 
-    ``whole_until``: no row that begins before this tick was dropped.
+    ``whole_until``: no row that begins before this tick was dropped. ``feeds``: see ``accelsim.feeds``; they are not saved.
     """
 
     cycles: int
@@ -137,6 +133,7 @@ class Timeline(Tabular):
     first_starts: tuple[int, ...]
     skipped: Skipped
     whole_until: int
+    feeds: Ints = field(default_factory=lambda: np.zeros((0, FEED_WIDTH), dtype=np.int64))
 
     @cached_property
     def rows(self) -> Ints:
@@ -241,155 +238,3 @@ def _check(read: Timeline, rows: Ints) -> None:
 
 def _skipped(about: dict[str, Any]) -> Skipped:
     return Skipped(about["steps"], tuple(Period(**one) for one in about["periods"]), about["note"])
-
-
-@dataclass(frozen=True)
-class RecordOptions:
-    """What to keep: the window in cycles (None: all), at most so many rows in it, and the bins of the profile.
-
-    ``lead_cycles``: what goes before the first event, in which array lanes wait for the operator to be launched.
-    """
-
-    window: tuple[int, int] | None = None
-    most_rows: int = 400_000
-    bins: int = 256
-    lead_cycles: int = 0
-
-
-@dataclass
-class Recorder:
-    """Collects a timeline while the machine runs; rows are worked up in batches.
-
-    ``pending``: rows not worked up yet: (lane, first tick, end tick, state, label), none of them empty.
-    """
-
-    lanes: Sequence[Lane]
-    labels: Sequence[str]
-    options: RecordOptions = field(default_factory=RecordOptions)
-
-    def __post_init__(self) -> None:
-        from accelsim.kernels.record import reach, record  # brings the compiler along, which readers of records do without
-        self._record, self._reach = record, reach
-        self.pending: list[tuple[int, int, int, int, int]] = []
-        self._totals: Ints = np.zeros((len(self.lanes), STATES), dtype=np.int64)
-        self._bins: Ints = np.zeros((len(self.lanes), STATES, self.options.bins), dtype=np.int64)
-        self._width = TICKS
-        self._kept: list[Ints | FirstRows] = []
-        self._kept_rows = 0
-        self._copies = Copies()
-        self._dropped = 0
-        self._dropped_from: int | None = None
-        self.traffic: dict[tuple[str, str], Traffic] = {}
-        self.link_bytes: dict[str, int] = {}
-        self.port_bytes: dict[str, int] = {}
-        self.culprits: dict[tuple[str, str, str, str], int] = {}
-        self.counts: dict[str, int] = {}
-        self.skipped = Skipped()
-        self._log: RowLog | None = None
-        launched = self.options.lead_cycles * TICKS
-        waiting = stall_state(StallCause.ISSUE, Phase.START)
-        self._book(np.array([(number, 0, launched, waiting, NO_LABEL) for number, lane in enumerate(self.lanes)
-                             if lane.kind is LaneKind.ARRAY and launched], dtype=np.int64).reshape(-1, 5))
-
-    def keep_log(self) -> RowLog:
-        """From now on keep what may be repeated; returns it."""
-        self._log = RowLog(LOGGED_ROWS)
-        return self._log
-
-    def row(self, lane: int, start: int, end: int, state: int, label: int) -> None:
-        """A lane was in a state from one tick to another, for a tensor's sake (``label``)."""
-        if end > start:
-            self.pending.append((lane, start, end, state, label))
-            if len(self.pending) >= PENDING_ROWS:
-                self.work_up()
-
-    def count(self, name: str, amount: int = 1) -> None:
-        """Add to a counter of the run."""
-        self.counts[name] = self.counts.get(name, 0) + amount
-
-    def blame(self, cause: StallCause, where: str, whose: str, lane: str, cycles: int) -> None:
-        """Keep whose transfer, at which port, a stall of a lane waited behind."""
-        key = (cause.code, where, whose, lane)
-        self.culprits[key] = self.culprits.get(key, 0) + cycles
-
-    def work_up(self) -> None:
-        """Add the pending rows."""
-        rows: Ints = np.array(self.pending, dtype=np.int64).reshape(-1, 5)
-        self.pending.clear()
-        self.add(rows)
-
-    def add(self, rows: Ints) -> None:
-        """Add rows, int64[n, 5], to totals and profile, and keep those of the window while there is room."""
-        if not len(rows):
-            return
-        rows = self._copies.of(rows)
-        if self.options.lead_cycles:
-            rows[:, 1:3] += self.options.lead_cycles * TICKS
-        self._book(rows)
-
-    def _book(self, rows: Ints) -> None:
-        self._width = self._record(rows, self._totals, self._bins, self._width)
-        if self._log is not None:
-            self._log.add(rows)
-        self._keep(rows)
-
-    def _keep(self, rows: Ints) -> None:
-        if self.options.window is not None:
-            first, last = self.options.window
-            rows = rows[(rows[:, 2] > first * TICKS) & (rows[:, 1] < last * TICKS)]
-        room = self.options.most_rows - self._kept_rows
-        if len(rows) > room:
-            self._drop(len(rows) - room, int(rows[room:, 1].min()))
-            rows = rows[:room]
-        if len(rows):
-            self._kept.append(rows)
-            self._kept_rows += len(rows)
-
-    def times_outside_window(self, place: int, shift: int, times: int) -> int:
-        """How often, at most ``times``, what is logged from a place on can be repeated without touching a chosen window."""
-        if self.options.window is None:
-            return times
-        first, last = self.options.window
-        stretch = self._stretch(place)
-        return times if stretch.low + shift >= last * TICKS else max(0, min(times, (first * TICKS - stretch.high) // shift))
-
-    def repeat(self, place: int, shift: int, times: int) -> None:
-        """What is logged from a place on happened again, so many times, each time so many ticks later."""
-        again = Repeat(self._stretch(place), shift, times)
-        assert self._log is not None, "only what is logged can be repeated"
-        self._log.add(again)
-        if not again.rows:
-            return
-        self._totals += again.totals
-        self._width = self._reach(self._bins, self._width, again.high)
-        first, last = again.low // self._width, (again.high - 1) // self._width
-        sums: Ints = np.zeros((last - first + 2, *self._totals.shape), dtype=np.int64)
-        sums[1:-1] = before(again, np.arange(first + 1, last + 1, dtype=np.int64) * self._width)
-        sums[-1] = again.totals
-        self._bins[:, :, first:last + 1] += np.moveaxis(np.diff(sums, axis=0), 0, 2)
-        if self.options.window is None:
-            kept = FirstRows(again, min(again.rows, self.options.most_rows - self._kept_rows))
-            self._kept.append(kept)
-            self._kept_rows += len(kept)
-            if len(kept) < again.rows:
-                self._drop(again.rows - len(kept), begin_behind(again, len(kept)))
-
-    def _drop(self, rows: int, begin: int) -> None:
-        """So many rows are not kept; none of them begins before a tick."""
-        self._dropped += rows
-        self._dropped_from = begin if self._dropped_from is None else min(self._dropped_from, begin)
-
-    def _stretch(self, place: int) -> Stretch:
-        assert self._log is not None, "only what is logged can be repeated"
-        return Stretch(self._log.since(place), (len(self.lanes), STATES))
-
-    def finish(self, cycles: int, first_starts: Sequence[int]) -> Timeline:
-        """The record of a run whose last event was at a cycle; ``first_starts``: when each array lane began its first step."""
-        self.work_up()
-        lead = self.options.lead_cycles
-        cycles, first_starts = cycles + lead, [start if start < 0 else start + lead for start in first_starts]
-        window = self.options.window or (0, cycles)
-        return Timeline(cycles, tuple(self.lanes), self._totals, Profile(max(1, self._width // TICKS), self._bins),
-                        tuple(self._kept), window, self._dropped, tuple(self.labels), self.traffic,
-                        self.link_bytes, self.port_bytes, dict(sorted(self.culprits.items())), self.counts, tuple(first_starts),
-                        self.skipped, window[1] * TICKS if self._dropped_from is None else self._dropped_from)

@@ -21,11 +21,12 @@ from accelsim.measure.report import Failed, OperatorReport, RunReport, measure
 from accelsim.measure.sides import read_side
 from accelsim.outputs.results import run_json
 from accelsim.processes import Progress, Task, simulate_all
+from accelsim.recorder import RecordOptions
 from accelsim.spec.case import Case
 from accelsim.spec.files import read_text
 from accelsim.spec.read import Asked, Unmapped, as_yaml, read, read_workload
 from accelsim.tables import Table, Tabular
-from accelsim.timeline import RecordOptions, Timeline
+from accelsim.timeline import Timeline
 from accelsim.version import RESULTS_VERSION, VERSION
 from accelsim.writing import whole_folder, write_text
 

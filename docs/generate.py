@@ -84,7 +84,7 @@ def dataflows() -> str:
 
 BEHIND = (
     ("What a run takes and gives", (
-        "accelsim.verbs.Finished", "accelsim.verbs.save", "accelsim.verbs.load", "accelsim.timeline.RecordOptions",
+        "accelsim.verbs.Finished", "accelsim.verbs.save", "accelsim.verbs.load", "accelsim.recorder.RecordOptions",
         "accelsim.spec.read.Asked", "accelsim.analytic.auto.choose", "accelsim.measure.report.measure",
         "accelsim.measure.report.OperatorReport", "accelsim.measure.report.Failed", "accelsim.measure.crosscheck.CrossCheck",
         "accelsim.analytic.result.Estimate")),

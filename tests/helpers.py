@@ -30,6 +30,7 @@ from accelsim.machine.tally import tally_caches
 from accelsim.plan.moves import Load
 from accelsim.plan.schedule import Schedule, Work
 from accelsim.plan.streams import singly
+from accelsim.recorder import Recorder, RecordOptions
 from accelsim.spec.affine import parse_affine
 from accelsim.spec.build import make_case
 from accelsim.spec.case import Case
@@ -40,7 +41,7 @@ from accelsim.spec.network import Network
 from accelsim.spec.operator import Axis, Operator, Role, Tensor
 from accelsim.spec.operators import OPERATOR_KINDS, Options
 from accelsim.spec.read import Unmapped, read
-from accelsim.timeline import Recorder, RecordOptions, Timeline
+from accelsim.timeline import Timeline
 from accelsim.units import DTYPES
 
 from .as_files import as_files

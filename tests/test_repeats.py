@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from accelsim.recorder import Recorder, RecordOptions
 from accelsim.repeats import BLOCK_ROWS, Copies, FirstRows, Repeat, RowLog, Stretch, before, begin_behind, written_out
-from accelsim.timeline import STATES, Lane, LaneKind, Recorder, RecordOptions
+from accelsim.timeline import STATES, Lane, LaneKind
 
 from .helpers import differing
 

@@ -15,11 +15,12 @@ from accelsim.lanehtml import lanes_html
 from accelsim.markup import Shown
 from accelsim.measure.parts import Failed
 from accelsim.outputs.results import run_json
+from accelsim.recorder import RecordOptions
 from accelsim.search.whatif import WhatIf, what_if
 from accelsim.spec.case import Case
 from accelsim.spec.read import read_chip, read_workload, shipped
 from accelsim.stalls import BUSY_COLOUR
-from accelsim.timeline import BUSY_STATE, STATES, RecordOptions, Timeline
+from accelsim.timeline import BUSY_STATE, STATES, Timeline
 from accelsim.verbs import Finished, Options, run
 
 from .test_markup import HOSTILE, cells, rectangles, tree

@@ -20,8 +20,8 @@ from accelsim.errors import Fault, SpecError, nearest
 from accelsim.measure.report import Failed, RunReport
 from accelsim.outputs import results, table, text
 from accelsim.outputs.trace import MOST_ROWS
+from accelsim.recorder import RecordOptions
 from accelsim.spec.read import Asked, Unmapped
-from accelsim.timeline import RecordOptions
 from accelsim.verbs import MOST_STEPS, Finished, Options, estimates, load, operator_names, save
 from accelsim.verbs import failed as failed_report
 from accelsim.verbs import run as run_workload
@@ -82,7 +82,7 @@ def run(asking: Asking, as_json: bool, files: Files) -> int:
         asked_for(files, operator_names(asking.chip, asking.workload, asking.options()))
     looked_at = bool(asked.files) or files.profiles or files.save is not None
     rows = max(RecordOptions.most_rows * looked_at, files.trace_rows * (files.trace is not None))
-    record = RecordOptions(asked.window, rows, bins=2048 if files.profiles else 256)
+    record = RecordOptions(asked.window, rows, bins=2048 if files.profiles else 256, feeds=files.trace is not None)
     with compiling(), Progress() as progress:
         finished = run_workload(asking.chip, asking.workload, asking.options(record), progress.tell)
         if asked.files or files.profiles:

@@ -12,7 +12,7 @@ from accelsim.measure.report import OperatorReport, RunReport
 from accelsim.measure.roofline import Roof, Roofline
 from accelsim.measure.roofline import roofline as measured
 from accelsim.outputs import results
-from accelsim.timeline import RecordOptions
+from accelsim.recorder import RecordOptions
 from accelsim.units import human_bytes
 from accelsim.verbs import operator_names
 from accelsim.verbs import run as run_workload

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from accelsim.kernels.columns import BLOCK_KIND, BLOCK_OPERANDS, BLOCK_STEP
 from accelsim.kernels.event_banks import note_block
 from accelsim.kernels.event_blame import check_explained, explain, explain_drain, put
-from accelsim.kernels.event_happenings import add_row, at, wake_array
+from accelsim.kernels.event_happenings import add_feed, add_row, at, wake_array
 from accelsim.kernels.event_layout import (
     A_BLOCK,
     A_BLOCK_COUNT,
@@ -45,13 +45,17 @@ from accelsim.kernels.event_layout import (
     FAULT_FROM,
     FAULT_LANE,
     FAULT_TO,
+    FEEDS,
     FILL_DRAIN,
     FINISHED,
     HOLD_ENDS,
+    L_BEFORE,
+    L_LANE,
     MACS,
     MARK,
     MARKED,
     N_DRAINED,
+    N_FILL,
     N_READERS,
     N_READY,
     N_STATION,
@@ -88,7 +92,7 @@ from accelsim.kernels.event_layout import (
     WORK_HEAD,
     WORK_WIDTH,
 )
-from accelsim.kernels.event_pools import free_run, new_run
+from accelsim.kernels.event_pools import free_run, leg_at, new_run
 from accelsim.kernels.event_ports import note_booking
 from accelsim.kernels.event_stations import live, pass_by, reader_done
 from accelsim.kernels.jit import part, small_part
@@ -173,6 +177,8 @@ def try_start(s: Ints, array: int) -> int:
         r = live(s, s[B_STATION] + s[feeds + t] * STATION_WIDTH, s[row + BLOCK_OPERANDS + t])
         s[b + RUN_HEAD + t] = r
         s[s[B_RESIDENCY] + r * RESIDENCY_WIDTH + N_READERS] += 1
+    if s[FEEDS]:
+        tell_feeds(s, array, b)
     if s[BANKED]:
         note_block(s, array, row, hold, run)
     else:
@@ -195,6 +201,20 @@ def try_start(s: Ints, array: int) -> int:
     if array == 0 and s[row + BLOCK_STEP] >= s[MARK]:
         s[MARKED], s[MARK] = 1 + s[row + BLOCK_STEP], NO_MARK
     return 1
+
+
+@part
+def tell_feeds(s: Ints, array: int, b: int) -> int:
+    """Say by which transfers the operands of a block (by its run's place) have come."""
+    for t in range(s[TENSORS]):
+        leg = s[s[B_RESIDENCY] + s[b + RUN_HEAD + t] * RESIDENCY_WIDTH + N_FILL]
+        while leg >= 0:
+            g = leg_at(s, leg)
+            if s[g + L_LANE] >= 0:
+                add_feed(s, array, g, t)
+                break
+            leg = s[g + L_BEFORE]
+    return 0
 
 
 @part

@@ -28,6 +28,8 @@ from accelsim.kernels.event_layout import (
     EVENTS,
     FAULT,
     HEAP_COUNT,
+    L_LANE,
+    L_TICK,
     LOG_COUNT,
     LOG_CYCLE,
     LOG_ROOM,
@@ -56,6 +58,7 @@ from accelsim.kernels.event_layout import (
     START_COUNT,
     STATION_WIDTH,
     STATIONS,
+    TICKS,
     TOO_MUCH_AT_ONCE,
 )
 from accelsim.kernels.jit import small_part
@@ -165,6 +168,19 @@ def add_row(s: Ints, lane: int, start: int, end: int, state: int, label: int) ->
         s[row + ROW_LANE], s[row + ROW_START], s[row + ROW_END] = lane, start, end
         s[row + ROW_STATE], s[row + ROW_LABEL] = state, label
         s[ROW_COUNT] += 1
+    return 0
+
+
+@small_part
+def add_feed(s: Ints, array: int, g: int, label: int) -> int:
+    """A step of an array begins, and what it uses came by a leg (by its place)."""
+    if s[ROW_COUNT] >= s[ROW_ROOM]:
+        s[FAULT] = TOO_MUCH_AT_ONCE
+        return 0
+    row = s[B_ROW] + s[ROW_COUNT] * ROW_WIDTH
+    s[row + ROW_LANE], s[row + ROW_START], s[row + ROW_END] = array, s[NOW] * TICKS, s[g + L_TICK]
+    s[row + ROW_STATE], s[row + ROW_LABEL] = -1 - s[g + L_LANE], label
+    s[ROW_COUNT] += 1
     return 0
 
 

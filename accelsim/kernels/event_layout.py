@@ -19,14 +19,15 @@ NEVER = -1
  HEAP_COUNT, NEXT_COUNT, REQUEST_COUNT, CLAIM_FIRST, CLAIM_COUNT, START_COUNT, ROW_COUNT, ROW_ROOM, ROW_SPARE, LOG_COUNT,
  LOG_ROOM, CULPRIT_COUNT, CULPRIT_ROOM, UNTIL, SINCE, BLAMED_PHASE, BLAMED_LABEL, BLAMED_LANE, WRITEBACK, SYNC, FILL_DRAIN,
  CONTENTION, ISSUE, MARK, MARKED, MEMORIES, MEMORY_BUSY, MEMORY_LOOKED, ASKED_COUNT, B_ASKED, B_MIX, BANKED, BANKED_COUNT,
- BANKED_ROOM, BANKED_WIDTH, B_BANKED, HELD_KIND, HELD_WHO, HELD_SURE, MIXED) = range(102)
+ BANKED_ROOM, BANKED_WIDTH, B_BANKED, HELD_KIND, HELD_WHO, HELD_SURE, FEEDS, MIXED) = range(103)
 HEAD = MIXED + 6
 """Of ``UNTIL`` on: the wait that is being explained, how it is written down, and the numbers of the causes it may have.
 ``MEMORIES``: whether there are some whose channels are simulated, ``MEMORY_BUSY``: whether something is under way there,
 ``MEMORY_LOOKED``: whether what comes out of them before the next event is known; ``MIXED``: of six causes that waits for channels
 are shared out to, the first. ``BANKED``: the array's entry where there are memories whose banks are simulated, else 0; what
 touches them is noted, and what may end because of them (``HELD_KIND``, ``HELD_WHO``) is held until they are asked
-and it is told that it does (``HELD_SURE``). ``MARK``: the
+and it is told that it does (``HELD_SURE``). ``FEEDS``: whether it is
+told which transfers bring what steps use. ``MARK``: the
 step of the first array from which on the run is to come back; ``MARKED``: the one it has begun, plus 1.
 """
 
@@ -85,9 +86,10 @@ NOBODY, BY_RESIDENCY, BY_RUN = range(3)
 
 (L_RESIDENCY, L_LABEL, L_UNIT, L_ROUTE, L_HOPS, L_TICKS, L_BEFORE, L_PREVIOUS, L_REQUESTED, L_REACHES, L_THROUGH, L_LATENCY,
  L_DONE, L_GROUP, L_KEY, L_TIE, L_PIECE, L_PIECES, L_REFERENCES, L_BOOKED, L_SERVED, L_ASKED, L_ENDED, L_WAITING,
- L_NEXT_WAITING, LEG_HEAD) = range(26)
+ L_NEXT_WAITING, L_LANE, L_TICK, LEG_HEAD) = range(28)
 """A leg; its bookings follow. ``L_SERVED``: whether its first port has served it. ``L_ASKED``, ``L_ENDED``: the cycles in which
 it asked a memory's channels and in which they had moved it all (-1: not yet); ``L_WAITING``: the first leg that waits for it.
+``L_LANE``, ``L_TICK``: of the last row that it has in the record, the lane and the first tick.
 """
 MIX_WIDTH = 12
 """How a leg waited for channels, before and after (``memory_layout.MIX`` each)."""
@@ -121,6 +123,9 @@ fills, else -1.
 """A note of a block that begins beside such banks: ``BANKED_BLOCK`` in the place's stead, and the residencies of its operands."""
 
 ROW_LANE, ROW_START, ROW_END, ROW_STATE, ROW_LABEL, ROW_WIDTH = range(6)
+"""A stretch of a lane. One whose state is below 0 tells of a step instead (its lane and first tick) that what it uses came by the
+transfer whose row is on lane -1 - state and begins at the tick in the end's place.
+"""
 LOG_CYCLE, LOG_WHAT, LOG_STATION, LOG_SEQ, LOG_WIDTH = range(5)
 CLAIMED, READY, RELEASED, FREED, DRAINED = range(5)
 CULPRIT_KEY, CULPRIT_CYCLES, CULPRIT_WIDTH = range(3)

@@ -19,11 +19,13 @@ from accelsim.kernels.event_layout import (
     HOP_WIDTH,
     L_BOOKED,
     L_LABEL,
+    L_LANE,
     L_PIECE,
     L_PIECES,
     L_REFERENCES,
     L_ROUTE,
     L_SERVED,
+    L_TICK,
     L_TICKS,
     L_UNIT,
     NEVER,
@@ -58,6 +60,8 @@ def serve(s: Ints, leg: int) -> int:
     ahead = who_is_ahead(s, resource, now, begins) if begins > now else NEVER
     note_booking(s, resource, begins, ends, s[g + L_LABEL], s[g + L_UNIT])
     add_row(s, s[resource + R_LANE], start, end, 0, s[g + L_LABEL])
+    if end > start:
+        s[g + L_LANE], s[g + L_TICK] = s[resource + R_LANE], start
     book(s, g, hop, now, begins, ends, ahead)
     if s[hop + H_BANKED] >= 0:
         note_words(s, leg, hop, begins)

@@ -7,8 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from accelsim.errors import SimulatorBug
+from accelsim.feeds import told
 from accelsim.kernels.columns import BLOCK_KIND, BLOCK_OPERANDS, BLOCK_STEP
-from accelsim.machine.state import Piece, Residency, Run, service_ticks
+from accelsim.machine.state import Piece, Residency, Run, parts_of, service_ticks
 from accelsim.machine.tally import tally_array
 from accelsim.plan.schedule import Schedule, Work
 from accelsim.plan.streams import singly
@@ -88,6 +89,8 @@ class ArrayState:
         latency = self.node.latency_cycles
         machine.finished = max(machine.finished, end + latency)  # where the array writes the home, nothing drains
         self._advance(block)
+        if machine.recorder.options.feeds:
+            self._tell_feeds(operands, now)
         if machine.banks is not None:
             self._beside_banks(machine.banks, block, run, hold)
             return
@@ -97,6 +100,14 @@ class ArrayState:
             machine.at(end + latency, partial(self._release, run))
         else:
             machine.at(end, partial(self._ended, run))
+
+    def _tell_feeds(self, operands: list[Residency], now: int) -> None:
+        """Say by which transfers the operands of a step that begins have come."""
+        for residency in operands:
+            if residency.fill is not None:
+                row = next((part.row for part in reversed(parts_of(residency.fill)) if part.row is not None), None)
+                if row is not None:
+                    self.machine.recorder.pending.append(told(self.number, now * TICKS, row, residency.station.spec.tensor))
 
     def _book_ports(self, work: Work, now: int) -> int:
         """Book operand and result ports at the start; the hold is the array's, or that of the slowest port."""

@@ -20,8 +20,9 @@ from accelsim.machine.network import Network
 from accelsim.machine.outcomes import Moved
 from accelsim.plan.banking import NOTHING, BankAccess, Held, in_order
 from accelsim.plan.schedule import Schedule
+from accelsim.recorder import Recorder
 from accelsim.stalls import Phase, StallCause
-from accelsim.timeline import BUSY_STATE, TICKS, Recorder, stall_state
+from accelsim.timeline import BUSY_STATE, TICKS, stall_state
 
 Ints = NDArray[np.int64]
 

@@ -13,7 +13,8 @@ from accelsim.machine.outcomes import Outcome, Owner
 from accelsim.plan.moves import SingleLoad
 from accelsim.plan.places import Blocks, Places
 from accelsim.plan.schedule import Schedule
-from accelsim.timeline import BUSY_STATE, Recorder
+from accelsim.recorder import Recorder
+from accelsim.timeline import BUSY_STATE
 
 Ints = NDArray[np.int64]
 

@@ -24,8 +24,9 @@ from accelsim.machine.state import Observer
 from accelsim.machine.supply import Supply
 from accelsim.machine.tally import tally, tally_array
 from accelsim.plan.schedule import Schedule
+from accelsim.recorder import Recorder
 from accelsim.repeats import RowLog
-from accelsim.timeline import CAUSES, TICKS, Recorder
+from accelsim.timeline import CAUSES, TICKS
 
 if TYPE_CHECKING:
     from accelsim.machine.banks import Banks
@@ -54,7 +55,7 @@ class CompiledMachine:
         self._progress = progress
         self._observer = observer
         self._names = Names(network)
-        self._s = laid_out(network, self._names, log=observer is not None)
+        self._s = laid_out(network, self._names, log=observer is not None, feeds=recorder.options.feeds)
         self._supply = Supply(network, schedule, self._s)
         for number in sorted({other for spec in network.stations for other in spec.follows}):
             self._supply.stays(number)  # those that follow look at the next stay of these, which nobody else has asked for yet

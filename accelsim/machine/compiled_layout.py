@@ -76,8 +76,10 @@ class Names:
         return ("", "other core", "others", "multicast", *self._tensors)[number]
 
 
-def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
-    """The array of a run at its beginning; ``log``: with room to note the events of residencies."""
+def laid_out(network: Network, names: Names, *, log: bool, feeds: bool) -> Sections:
+    """The array of a run at its beginning; ``log``: with room to note the events of residencies; ``feeds``: it is told which
+    transfers bring what steps use.
+    """
     stations, arrays, tensors = len(network.stations), len(network.arrays), len(network.tensors)
     buffers = sum(spec.buffers for spec in network.stations)
     places = sum(_ring(spec.buffers) for spec in network.stations)
@@ -124,7 +126,7 @@ def laid_out(network: Network, names: Names, *, log: bool) -> Sections:
                          (at.FILL_DRAIN, StallCause.ARRAY_FILL_DRAIN), (at.CONTENTION, StallCause.CONTENTION)):
         head[place] = CAUSES.index(cause)
     head[at.MIXED:at.MIXED + 6] = [CAUSES.index(cause) for cause in (StallCause.DRAM_LATENCY, *MIXED)]
-    head[at.MEMORIES] = channels
+    head[at.MEMORIES], head[at.FEEDS] = channels, feeds
     head[at.BANKED], head[at.BANKED_WIDTH], head[at.HELD_KIND] = network.array_entry if network.banked else 0, noted, at.NEVER
     head[at.BANKED_ROOM] = s.lengths[at.B_BANKED] // noted
     s.of(at.B_HOP)[:] = [number for hop in hops for number in (

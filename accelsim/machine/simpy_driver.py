@@ -25,7 +25,7 @@ from accelsim.machine.transfers import Transfers
 from accelsim.machine.ways import Ways
 from accelsim.plan.moves import Load
 from accelsim.plan.schedule import Schedule
-from accelsim.timeline import PENDING_ROWS, Recorder
+from accelsim.recorder import PENDING_ROWS, Recorder
 
 if TYPE_CHECKING:
     from accelsim.machine.banks import Banks

@@ -15,7 +15,11 @@ from accelsim.machine.network import build_network
 from accelsim.machine.tally import tally_caches
 from accelsim.plan.recurrence import Recurrence
 from accelsim.plan.schedule import Schedule
-from accelsim.timeline import Recorder, RecordOptions, Skipped, Timeline
+from accelsim.recorder import Recorder, RecordOptions
+from accelsim.timeline import Skipped, Timeline
+
+MOST_TOLD = 1 << 26
+"""Steps beyond which a run with a window does not tell which transfers brought what steps use: it would run all up to there."""
 
 
 def simulate(schedule: Schedule, options: RecordOptions | None = None, progress: Callable[[int], None] | None = None,
@@ -28,6 +32,9 @@ def simulate(schedule: Schedule, options: RecordOptions | None = None, progress:
     """
     network = build_network(schedule)
     launched = replace(options or RecordOptions(), lead_cycles=schedule.case.chip.launch_cycles)
+    case = schedule.case
+    if launched.feeds and launched.window is not None and case.nest.steps_between(0, case.deepest_feeding) > MOST_TOLD:
+        launched = replace(launched, feeds=False)
     recorder = Recorder(network.lanes, network.tensors, launched)
     running = running or Running()
     if running.driver is Driver.SIMPY:

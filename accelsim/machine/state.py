@@ -76,11 +76,12 @@ class Leg:
     ``previous``: the piece before it of a transfer cut into chunks; ``served``: called at its first service,
     with the cycle of its end. ``piece``: which it is, of how many.
     ``reaches``: cycle in which the first byte is at the next hop; ``through`` and ``latency`` of the hop last left.
+    ``row``: of the last row that it has in the record, the lane and the first tick.
     ``channels``: how it stands with a memory whose channels are simulated.
     """
 
     __slots__ = ("_residency", "before", "bookings", "channels", "done", "hops", "key", "latency", "piece", "previous",
-                 "reaches", "requested", "served", "spec", "through", "ticks")
+                 "reaches", "requested", "row", "served", "spec", "through", "ticks")
 
     def __init__(self, hops: Route, ticks: tuple[int, ...], key: TieKey, residency: Residency, before: Leg | None, requested: int,
                  done: Callable[[Leg], None]) -> None:
@@ -97,6 +98,7 @@ class Leg:
         self.served: Callable[[Leg, int], None] | None = None
         self.piece = (0, 1)
         self.channels: Asked | None = None
+        self.row: tuple[int, int] | None = None
         if before is None:
             self.reaches = self.through = requested
             self.latency = 0

@@ -8,7 +8,8 @@ from accelsim.machine.network import Hop, Network, Route, Station
 from accelsim.machine.state import service_ticks
 from accelsim.plan.moves import CachedLoad, Load
 from accelsim.plan.schedule import Schedule, Work
-from accelsim.timeline import LaneKind, Recorder, Traffic
+from accelsim.recorder import Recorder
+from accelsim.timeline import LaneKind, Traffic
 
 WAYS = ALONE_FILL, TRUNK_FILL, LEG_FILL, ALONE_DRAIN, TRUNK_DRAIN, LEG_DRAIN = range(6)
 """How a load may go: alone, along what a group shares, or along a member's own part of the way."""

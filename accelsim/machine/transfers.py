@@ -227,6 +227,7 @@ class Transfers:
             resource.recent.append((begins, ends, spec.tensor, spec.unit))
             if end > start:
                 rows.append((resource.lane, start, end, BUSY_STATE, spec.tensor))
+                leg.row = resource.lane, start
             # through no earlier than through the hop before, and its latency
             through = leg.through + leg.latency
             if ends > through:

@@ -14,9 +14,10 @@ from accelsim.machine.network import Network, build_network
 from accelsim.machine.simpy_driver import Machine
 from accelsim.machine.state import DRAIN, SLOT, SOURCE, Leg, Piece, Residency, Run, parts_of
 from accelsim.plan.schedule import Schedule
+from accelsim.recorder import Recorder, RecordOptions
 from accelsim.spec.case import Case
 from accelsim.stalls import StallCause
-from accelsim.timeline import LaneKind, Recorder, RecordOptions
+from accelsim.timeline import LaneKind
 
 LONGEST_CHAIN = 40
 

@@ -17,13 +17,16 @@ from numpy.typing import NDArray
 
 from accelsim.measure.carriers import carriers
 from accelsim.measure.report import OperatorReport, RunReport
-from accelsim.outputs.trace_flows import awaited
+from accelsim.outputs.trace_flows import awaited, fed
 from accelsim.timeline import BUSY_STATE, STATES, TICKS, LaneKind, Timeline, state_cause
 from accelsim.version import VERSION
 
 Ints = NDArray[np.int64]
 MOST_ROWS = 200_000
 """Rows of a trace unless it is told otherwise: some 15 MB as .pftrace and 45 MB as .json."""
+_FED = "from each transfer to the first step of each array that uses what came by it"
+_AWAITED = ("from the transfer whose service a step's wait was charged to last, to the step; only where the record tells which "
+            "it was: a saved run does not tell by which transfers came what steps did not wait for")
 _CHUNK = 1 << 16
 _COUNTER_BINS = 256
 _PICOSECONDS = 12
@@ -176,8 +179,7 @@ def make_trace(run: RunReport, shown: Sequence[tuple[OperatorReport, Timeline]],
     unit = {12: "picosecond", 15: "femtosecond"}.get(clock.digits, f"10^-{clock.digits} s")
     about: dict[str, str | int | float] = {
         "accelsim": VERSION, "chip": run.chip, "workload": run.workload, "clock_hz": _number(clock.hertz),
-        "arrows": "from the transfer whose service a step's wait was charged to last, to the step; only where the record tells "
-                  "which it was",
+        "arrows": _FED if any(len(timeline.feeds) for _, timeline in shown) else _AWAITED,
         "left_out": "; ".join(part.left_out for part in parts if part.left_out)}
     return Trace(about, tuple(parts), unit)
 
@@ -207,7 +209,7 @@ class _Making:
             last = min(last, int(rows[most_rows, 1]) // TICKS)
         last = max(first, last)
         inside = rows[rows[:, 1] < last * TICKS]
-        flows = awaited(timeline, inside)
+        flows = fed(timeline, inside) if len(timeline.feeds) else awaited(timeline, inside)
         shown = inside.copy()
         shown[:, 1] = np.maximum(shown[:, 1], first * TICKS)
         shown[:, 2] = np.minimum(shown[:, 2], last * TICKS)

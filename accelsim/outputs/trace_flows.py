@@ -1,9 +1,10 @@
-"""Arrows of a trace: from the transfer that a step waited for to the step, where the record tells which it was.
+"""Arrows of a trace: from transfers to the steps that use what came by them.
 
-A record's rows do not say which transfer fed which step; but blame does, in part. The stalls before a step are charged
-backward from its begin: latency, then the service of the transfer that came last, at the port whose rate decided. So that
-port has a row of the tensor waited for, which ends in the cycle in which that stall ends and began no later than it. Where
-there is one such row alone it is the transfer; where there are two, or none is kept, nothing is said.
+A record that was asked to tells which those are. Else its rows do not say which transfer fed which step; but blame does, in part.
+The stalls before a step are charged backward from its begin: latency, then the service of the transfer that came last, at the
+port whose rate decided. So that port has a row of the tensor waited for, which ends in the cycle in which that stall ends and
+began no later than it. Where there is one such row alone it is the transfer; where there are two, or none is kept, nothing is
+said.
 """
 
 from __future__ import annotations
@@ -13,10 +14,30 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from accelsim.feeds import ARRAY, PORT, SERVICE, STEP
 from accelsim.stalls import StallCause
 from accelsim.timeline import BUSY_STATE, STATES, TICKS, LaneKind, Timeline, state_cause
 
 Ints = NDArray[np.int64]
+
+
+def fed(timeline: Timeline, rows: Ints) -> Ints:
+    """Pairs (row of a transfer, row of the first step of an array that uses what came by it), int64[n, 2], in order of the steps.
+
+    ``rows``: all of a stretch of the record, in its order. Left out is what has a row in it of one of the two alone.
+    """
+    lanes = len(timeline.lanes)
+    keys = rows[:, 1] * lanes + rows[:, 0]  # ascending, and no lane has two rows that begin at once
+    places = []
+    for lane, tick in ((PORT, SERVICE), (ARRAY, STEP)):
+        wanted = timeline.feeds[:, tick] * lanes + timeline.feeds[:, lane]
+        place = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
+        places.append(np.where(keys[place] == wanted, place, -1) if len(keys) else np.full(len(wanted), -1, dtype=np.int64))
+    pairs: Ints = np.stack(places, axis=1)
+    pairs = pairs[(pairs >= 0).all(axis=1)]
+    pairs = pairs[rows[pairs[:, 1], 3] == BUSY_STATE]
+    return pairs[np.argsort(pairs[:, 1], kind="stable")]
+
 
 _SERVICE = (StallCause.DRAM_BANDWIDTH, StallCause.SRAM_BANDWIDTH, StallCause.LINK_BANDWIDTH, StallCause.ARRAY_FILL_DRAIN)
 _LATENCY = (StallCause.DRAM_LATENCY, StallCause.SRAM_LATENCY, StallCause.LINK_LATENCY)

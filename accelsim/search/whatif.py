@@ -16,6 +16,7 @@ from accelsim.errors import DoesNotFit, Fault, LimitExceeded, SpecError
 from accelsim.measure.report import Failed, OperatorReport, measure
 from accelsim.measure.roofline import roofline
 from accelsim.processes import Progress, Task, simulate_all
+from accelsim.recorder import RecordOptions
 from accelsim.search.memory_resources import PortRate
 from accelsim.search.resource import Resource, Varied
 from accelsim.search.resources import Slots, resources
@@ -25,7 +26,6 @@ from accelsim.spec.chip import Chip
 from accelsim.spec.mapping import Mapping as Map
 from accelsim.spec.operator import Operator
 from accelsim.tables import Basis, Column, Table, Tabular, make, real, text, whole
-from accelsim.timeline import RecordOptions
 from accelsim.verbs import Options, ask, judge, work_of
 
 DOUBLED, HALVED, IDEAL = Fraction(2), Fraction(1, 2), None

@@ -15,9 +15,9 @@ from accelsim.analytic.auto import choose
 from accelsim.drivers import Running
 from accelsim.errors import LimitExceeded, SimulatorBug
 from accelsim.processes import Task, simulate_all
+from accelsim.recorder import RecordOptions
 from accelsim.spec.case import Case
 from accelsim.spec.read import read
-from accelsim.timeline import RecordOptions
 from accelsim.verbs import Options, run
 
 from .command import call

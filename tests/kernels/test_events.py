@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from accelsim.kernels import jit
 from accelsim.machine.compiled_driver import CompiledMachine
+from accelsim.recorder import RecordOptions
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Multicast
-from accelsim.timeline import RecordOptions
 from tests.helpers import array, chip, entry, gemm, level, link, make, operator, run
 from tests.machine.test_drivers import compare
 from tests.machine.test_fast_forward import compare as forwarded

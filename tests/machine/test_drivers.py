@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from accelsim.machine.compiled_driver import CompiledMachine
 from accelsim.machine.simpy_driver import Machine
 from accelsim.plan import walk
+from accelsim.recorder import RecordOptions
 from accelsim.spec.case import Case
-from accelsim.timeline import RecordOptions, Timeline
+from accelsim.timeline import Timeline
 
 from ..helpers import brief, chip, differing, entry, level, make, operator, run, systolic
 from ..properties.strategies import MOST_STEPS, cases, steps_of, wide_cases

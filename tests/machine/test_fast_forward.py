@@ -14,9 +14,10 @@ from accelsim.machine import fast_forward
 from accelsim.machine.simulate import simulate
 from accelsim.plan import walk
 from accelsim.plan.schedule import Schedule
+from accelsim.recorder import RecordOptions
 from accelsim.spec.case import Case
 from accelsim.spec.chip import ArrayModel, Multicast
-from accelsim.timeline import Period, RecordOptions, Skipped, Timeline
+from accelsim.timeline import Period, Skipped, Timeline
 
 from ..helpers import array, chip, custom, entry, gemm, level, link, make
 from ..properties.strategies import MOST_STEPS, cases, steps_of, wide_cases

@@ -9,10 +9,11 @@ from accelsim.drivers import Driver, Running
 from accelsim.machine.simulate import simulate
 from accelsim.measure.report import measure
 from accelsim.plan.schedule import Schedule
+from accelsim.recorder import RecordOptions
 from accelsim.spec.case import Case
 from accelsim.spec.read import Unmapped
 from accelsim.stalls import Phase, StallCause
-from accelsim.timeline import LaneKind, RecordOptions
+from accelsim.timeline import LaneKind
 from accelsim.verbs import Options, ask, run
 
 LAUNCH = 1000

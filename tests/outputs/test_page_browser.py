@@ -22,8 +22,9 @@ from accelsim.outputs import page_tracks
 from accelsim.outputs.raster_lanes import compose_rows, group_arrays
 from accelsim.outputs.report_page import report_page
 from accelsim.outputs.results import run_json
+from accelsim.recorder import Recorder, RecordOptions
 from accelsim.stalls import StallCause
-from accelsim.timeline import CAUSES, TICKS, LaneKind, Recorder, RecordOptions, Timeline, state_cause
+from accelsim.timeline import CAUSES, TICKS, LaneKind, Timeline, state_cause
 from accelsim.verbs import Finished
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"

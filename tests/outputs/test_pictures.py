@@ -33,8 +33,9 @@ from accelsim.outputs.raster_lanes import (
     most_intervals,
     rows_cover,
 )
+from accelsim.recorder import Recorder, RecordOptions
 from accelsim.stalls import BUSY_COLOUR, IDLE_COLOUR, Phase, StallCause
-from accelsim.timeline import BUSY_STATE, TICKS, Lane, LaneKind, Recorder, RecordOptions, Timeline, stall_state
+from accelsim.timeline import BUSY_STATE, TICKS, Lane, LaneKind, Timeline, stall_state
 
 WAIT = stall_state(StallCause.DRAM_LATENCY, Phase.STEADY)
 

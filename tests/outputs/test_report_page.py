@@ -19,7 +19,8 @@ from accelsim.outputs import report_page as report_page_module
 from accelsim.outputs.page_tracks import tracks, varints
 from accelsim.outputs.report_page import command, embedded, report_page
 from accelsim.outputs.results import run_json
-from accelsim.timeline import NO_LABEL, TICKS, RecordOptions, Timeline
+from accelsim.recorder import RecordOptions
+from accelsim.timeline import NO_LABEL, TICKS, Timeline
 from accelsim.verbs import Finished
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"

@@ -18,9 +18,10 @@ from accelsim.outputs.trace import Clock, make_trace
 from accelsim.outputs.trace_chrome import write_chrome
 from accelsim.outputs.trace_perfetto import write_perfetto
 from accelsim.plan.schedule import Schedule
+from accelsim.recorder import RecordOptions
 from accelsim.spec.case import Case
 from accelsim.stalls import StallCause
-from accelsim.timeline import TICKS, RecordOptions, Timeline
+from accelsim.timeline import TICKS, Timeline
 
 from ..helpers import from_files
 from ..properties.strategies import MOST_STEPS, cases, steps_of, wide_cases
@@ -83,6 +84,28 @@ def test_one_tile_as_it_is_worked_out_by_hand() -> None:
     assert {(source.name, source.begin, target.name, target.begin) for source, target in told.arrows()} == {
         ("B", 16_000, "step", 132_000)}
     assert told.tracks == [("gemm on chip", "arrays", "MAC"), ("gemm on chip", "memory ports", "DRAM.port")]
+
+
+def test_each_transfer_points_at_the_step_that_uses_it() -> None:
+    """A and B of the one tile, whether the step waited for it or not; C moves outward."""
+    case = toy(ONE_TILE, 4)
+    told = read(case, simulate(Schedule(case), RecordOptions(feeds=True)))
+    assert {(source.name, source.begin, target.name, target.begin) for source, target in told.arrows()} == {
+        ("A", 0, "step", 132_000), ("B", 16_000, "step", 132_000)}
+    assert told.about["arrows"] == "from each transfer to the first step of each array that uses what came by it"
+
+
+@SMALL
+@given(small(wide_cases()))
+def test_arrows_are_what_the_record_says(case: Case) -> None:
+    timeline = simulate(Schedule(case), RecordOptions(feeds=True))
+    assume(len(timeline.feeds))
+    told, hertz = read(case, timeline), case.chip.clock_hz
+    lanes = {lane.name: number for number, lane in enumerate(timeline.lanes)}
+    assert hertz == 10**9
+    arrows = [[lanes[target.track], target.begin, lanes[source.track], source.begin] for source, target in told.arrows()]
+    assert sorted(arrows) == sorted([array, step * 1000 // TICKS, port, service * 1000 // TICKS]
+                                    for array, step, port, service in timeline.feeds.tolist())
 
 
 def test_what_it_is_of() -> None:

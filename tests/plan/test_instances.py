@@ -12,11 +12,11 @@ from accelsim.errors import SimulatorBug
 from accelsim.machine.network import build_network
 from accelsim.machine.simpy_driver import Machine
 from accelsim.plan.schedule import Schedule
+from accelsim.recorder import Recorder
 from accelsim.spec.build import make_case
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Multicast
 from accelsim.spec.operators import Options
-from accelsim.timeline import Recorder
 
 from ..helpers import array, brief, chip, entry, gemm, level, link, make, operator, run
 from ..properties.strategies import MOST_STEPS, steps_of, wide_cases
