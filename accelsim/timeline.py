@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelsim.archive import read_archive
-from accelsim.feeds import FEED_WIDTH
+from accelsim.feeds import ARRAY, FEED_WIDTH, PORT, SERVICE, STEP
 from accelsim.lanehtml import lanes_html
 from accelsim.repeats import FirstRows
 from accelsim.stalls import Phase, StallCause
@@ -114,7 +114,7 @@ class Skipped:
 class Timeline(Tabular):
     """What happened. ``kept``: (lane, first tick, end tick, state, label) inside the window, piece by piece, as they came.
 
-    ``whole_until``: no row that begins before this tick was dropped. ``feeds``: see ``accelsim.feeds``; they are not saved.
+    ``whole_until``: no row that begins before this tick was dropped. ``feeds``: see ``accelsim.feeds``; where asked for.
     """
 
     cycles: int
@@ -193,13 +193,13 @@ class Timeline(Tabular):
         }
         with whole_file(path) as file:
             np.savez_compressed(file, about=np.array(json.dumps(about)), totals=self.totals, ticks=self.profile.ticks,
-                                rows=self.rows)
+                                rows=self.rows, feeds=self.feeds)
 
     @staticmethod
     def load(path: Path) -> Timeline:
         """Read a record back; raises ValueError where the file is not one."""
         try:
-            text, data = read_archive(path, "about", {"totals": 2, "ticks": 3, "rows": 2})
+            text, data = read_archive(path, "about", {"totals": 2, "ticks": 3, "rows": 2, "feeds": 2})
             about = json.loads(text)
             found = Timeline(
                 about["cycles"], tuple(Lane(name, LaneKind(kind), level) for name, kind, level in about["lanes"]),
@@ -207,7 +207,7 @@ class Timeline(Tabular):
                 (about["window"][0], about["window"][1]), about["rows_dropped"], tuple(about["labels"]),
                 {(level, tensor): Traffic(**values) for level, tensor, values in about["traffic"]},
                 about["link_bytes"], about["port_bytes"], {(a, b, c, d): value for a, b, c, d, value in about["culprits"]},
-                about["counts"], tuple(about["first_starts"]), _skipped(about["skipped"]), about["whole_until"])
+                about["counts"], tuple(about["first_starts"]), _skipped(about["skipped"]), about["whole_until"], data["feeds"])
             _check(found, data["rows"])
         except (KeyError, IndexError, TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"{path}: not a saved timeline ({error})") from None
@@ -234,6 +234,9 @@ def _check(read: Timeline, rows: Ints) -> None:
     low, high = (0, 0, 0, 0, NO_LABEL), (lanes - 1, read.cycles * TICKS, read.cycles * TICKS, STATES - 1, len(read.labels) - 1)
     if len(rows) and ((rows < np.array(low)).any() or (rows > np.array(high)).any()):
         raise ValueError("its rows are of other lanes, states or tensors")
+    if read.feeds.shape[1:] != (FEED_WIDTH,) or (read.feeds < 0).any() or (
+            read.feeds[:, [ARRAY, PORT]] >= lanes).any() or (read.feeds[:, [STEP, SERVICE]] > read.cycles * TICKS).any():
+        raise ValueError("it tells of steps and transfers that it has not")
 
 
 def _skipped(about: dict[str, Any]) -> Skipped:

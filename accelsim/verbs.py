@@ -30,7 +30,7 @@ from accelsim.timeline import Timeline
 from accelsim.version import RESULTS_VERSION, VERSION
 from accelsim.writing import whole_folder, write_text
 
-SAVED_FORMAT = 3
+SAVED_FORMAT = 4
 """Of the folders that `save` writes; goes up when one of an older version lacks something."""
 SAVED = "a folder written by --save"
 LARGEST_ABOUT_BYTES = 64 << 20

@@ -26,7 +26,7 @@ MOST_ROWS = 200_000
 """Rows of a trace unless it is told otherwise: some 15 MB as .pftrace and 45 MB as .json."""
 _FED = "from each transfer to the first step of each array that uses what came by it"
 _AWAITED = ("from the transfer whose service a step's wait was charged to last, to the step; only where the record tells which "
-            "it was: a saved run does not tell by which transfers came what steps did not wait for")
+            "it was: the run was not asked which transfers brought what steps did not wait for")
 _CHUNK = 1 << 16
 _COUNTER_BINS = 256
 _PICOSECONDS = 12

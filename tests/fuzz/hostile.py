@@ -125,7 +125,7 @@ def hostile() -> Iterator[Hostile]:
     yield "packet pattern: too many", "packet pattern", lambda: b"uniform:load=0.000000000001,packets=1000000,flits=16777216"
     yield "address pattern: too many", "address pattern", lambda: b"stride:n=999999999999,bytes=1024 PiB"
     yield "run.json: deep", "run.json", lambda: b"[" * 100_000
-    yield "run.json: of another shape", "run.json", lambda: json.dumps({"format": 3, "records": 3, "origins": []}).encode()
+    yield "run.json: of another shape", "run.json", lambda: json.dumps({"format": 4, "records": 3, "origins": []}).encode()
     yield "record: unpacks to 5 GiB", RECORD_READER, lambda: _packed("rows.npy", 5 << 30)
     yield "record: a table of 10^15", RECORD_READER, lambda: _file_of(
         ("about.npy", _claims("()", "<U1") + b"{\0\0\0"), ("totals.npy", _claims("(1000000000000000, 1)")),
