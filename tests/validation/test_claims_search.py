@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import comb, factorial, isqrt, prod, sqrt
 
 import pytest
@@ -90,3 +91,11 @@ def test_7_most_orders_are_the_same() -> None:
 
 def test_the_page_of_claims_is_current() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run make study"
+
+
+def test_each_claim_of_the_list_has_a_section_with_a_picture_in_order() -> None:
+    """22 has a page of its own."""
+    table, text = (path.read_text(encoding="utf-8") for path in (PAGE.parents[1] / "validation/claims/README.md", PAGE))
+    listed = re.findall(r"^\| (\d+) ", table, re.MULTILINE)
+    assert re.findall(r"^## (\d+)\. ", text, re.MULTILINE) == [number for number in listed if number != "22"]
+    assert all("](img/claim-" in section and "\n| --- |" in section for section in text.split("\n## ")[1:])

@@ -63,7 +63,7 @@ def tiled(side: int) -> str:
 
 @cache
 def square(n: int, mapping: str) -> Ran:
-    """A square product of side n, one MAC a cycle, with the balance of an H100. Sums are added where they are, in the DRAM too."""
+    """A square product of side n, one MAC a cycle, with the balance of an H100. Sums are added where they are, the DRAM too."""
     return ran(f"gemm:m={n},n={n},k={n}", mapping, "chip.levels.DRAM.accumulate=true", f"chip.levels.DRAM.bandwidth={BALANCED}")
 
 

@@ -57,7 +57,7 @@ def depthwise(side: int) -> Used:
 
 UNITS = ((4, 1), (8, 8), (16, 64))
 """Sides of cubes, and cycles from one to the next: 64 MACs a cycle each."""
-NARROW = (*range(1, 49),)
+NARROW = tuple(range(1, 34))
 LAGS = (0, 4, 8, 16, 32, 64, 128)
 SLOTS = (1, 2, 4)
 REDUCED = 64
