@@ -3,7 +3,7 @@ PYTHON ?= python3
 WORKERS ?= auto
 MINUTES ?= 5
 
-.PHONY: help check test bench bench-peers study validate nightly fuzz docs clean
+.PHONY: help check test bench bench-peers study validate nightly fuzz docs links clean
 
 help:
 	@echo "check     style, types, import directions, generated pages: seconds"
@@ -15,6 +15,7 @@ help:
 	@echo "nightly   long random searches for a wrong cycle or byte"
 	@echo "fuzz      every reader, coverage-guided, MINUTES=5 for each; what is found lies in tests/fuzz/found; wants accelsim[fuzz]"
 	@echo "docs      the documentation, into site/"
+	@echo "links     whether links to elsewhere are alive; wants the network"
 	@echo "clean     removes what these make"
 
 check:
@@ -48,6 +49,9 @@ fuzz:
 docs:
 	$(PYTHON) docs/generate.py
 	$(PYTHON) -m mkdocs build --strict
+
+links:
+	$(PYTHON) docs/links.py
 
 clean:
 	rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov

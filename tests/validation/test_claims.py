@@ -8,30 +8,36 @@ from statistics import mean, median
 
 import pytest
 
-from accelsim.analytic.estimate import estimate
-from accelsim.machine.dram import replay
 from accelsim.machine.simulate import simulate
-from accelsim.measure.report import OperatorReport, measure
 from accelsim.plan.schedule import Schedule
-from accelsim.spec.case import Case
-from accelsim.spec.dramtrace import trace_of
-from accelsim.spec.read import read_memory
 from accelsim.verbs import run
+from validation.claims.mapping import (
+    ALL,
+    BALANCED,
+    DEEP,
+    DEPTHS,
+    NOTHING,
+    ORDERS,
+    OUTERMOST,
+    REDUCED,
+    ROOFED,
+    STREAM_RATES,
+    TILE,
+    TILES,
+    blocked,
+    period,
+    permuted,
+    square,
+    swept,
+    tiled,
+)
 from validation.claims.measures import SWEPT, elasticities, in_one_pass, largest_drop, off_target
+from validation.claims.memory import scattered
+from validation.claims.shapes import ARRAYS, LAGS, SLOTS, UNITS, depthwise, lagging, native, weighted
 from validation.study.rows import Row, load
 from validation.study.summary import knob, of, ratio, sizes, studied
 
-from ..helpers import array, chip, entry, gemm, level, make, systolic
-
-
-def measured(case: Case) -> OperatorReport:
-    return measure(case, simulate(Schedule(case)), estimate(case))
-
-
-def moved(report: OperatorReport, level_name: str) -> int:
-    """Bytes that cross a level's outer border, both ways."""
-    return sum(one.fill_bytes + one.drain_bytes + one.refill_bytes for one in report.levels[level_name].values())
-
+from ..helpers import chip, entry, gemm, level, make, systolic
 
 # -- 1: intensity belongs to the mapping ------------------------------------------------------------------------------
 
@@ -39,92 +45,79 @@ def moved(report: OperatorReport, level_name: str) -> int:
 def test_1_nothing_resident_is_a_sixth_of_a_flop_a_byte() -> None:
     """Two operands and one partial sum of four bytes for each MAC, which is two operations."""
     n = 16
-    report = measured(make(chip([level("DRAM", accumulate=True)]), gemm(n, n, n), entry("DRAM", "m* n* k*", "A B C")))
-    traffic = report.levels["DRAM"].values()
-    read = sum(one.array_read_bytes for one in traffic)
-    assert Fraction(2 * n**3, read + sum(one.array_write_bytes for one in traffic)) == Fraction(1, 6)
+    found = square(n, NOTHING)
+    assert found.moved == 3 * 4 * n**3
+    assert found.intensity == Fraction(1, 6)
 
 
 @pytest.mark.parametrize(("n", "tile"), [(256, 32), (1024, 128)])
 def test_1_square_tiles_approach_a_quarter_of_their_side(n: int, tile: int) -> None:
-    report = measured(make(chip([level("DRAM"), level("SRAM")], array((("x", tile), ("y", tile), ("z", tile)))), gemm(n, n, n),
-                           entry("DRAM", "m* n* k*", "A B C"), entry("SRAM", "", "A B C"),
-                           entry("PE", "", x=f"n{tile}", y=f"m{tile}", z=f"k{tile}")))
-    operands = sum(report.levels["SRAM"][name].fill_bytes for name in "AB")
-    assert operands == 4 * 2 * n**3 // tile
-    assert Fraction(2 * n**3, operands) == Fraction(tile, 4)
-    assert moved(report, "SRAM") == operands + 4 * n * n
+    found = square(n, tiled(tile))
+    assert found.filled == 4 * 2 * n**3 // tile
+    assert Fraction(2 * n**3, found.filled) == Fraction(tile, 4)
+    assert found.moved == found.filled + 4 * n * n
 
 
 def test_1_everything_resident_is_a_sixth_of_the_side() -> None:
     n = 96
-    report = measured(make(chip([level("DRAM"), level("SRAM")], array((("x", n), ("y", n)))), gemm(n, n, n),
-                           entry("DRAM", "", "A B C"), entry("SRAM", "k*", "A B C"), entry("PE", "", x=f"n{n}", y=f"m{n}")))
-    assert moved(report, "SRAM") == 4 * 3 * n * n
-    assert Fraction(2 * n**3, moved(report, "SRAM")) == Fraction(n, 6)
+    found = square(n, ALL)
+    assert found.moved == 4 * 3 * n * n
+    assert found.intensity == Fraction(n, 6)
+
+
+def test_1_all_are_below_one_roofline() -> None:
+    """Those that the DRAM binds are on it, but for the first tiles; one tile of everything is loaded, used and stored in turn."""
+    n, rate = ROOFED, float(BALANCED.split()[0])
+    bound = [square(n, mapping) for mapping in (NOTHING, *map(tiled, TILES))]
+    for found in bound:
+        assert 0.98 < found.macs / found.cycles / (float(found.intensity) * rate / 2) < 1
+    whole = square(n, ALL)
+    assert whole.cycles == pytest.approx(n**3 + 4 * 3 * n * n / rate, rel=1e-6)
 
 
 # -- 2 and 3: permutation decides reuse -------------------------------------------------------------------------------
 
-TILE = 4
-STAY = {"outputs": "m* n* k*", "inputs": "m* k* n*", "weights": "n* k* m*"}
 
-
-def permuted(order: str, m: int, n: int, k: int) -> OperatorReport:
-    return measured(make(chip([level("DRAM"), level("SRAM")], array((("x", TILE), ("y", TILE), ("z", TILE)))), gemm(m, n, k),
-                         entry("DRAM", STAY[order], "A B C"), entry("SRAM", "", "A B C"),
-                         entry("PE", "", x=f"n{TILE}", y=f"m{TILE}", z=f"k{TILE}")))
-
-
-@pytest.mark.parametrize(("m", "n", "k"), [(16, 24, 32), (64, 16, 16), (16, 16, 64)])
+@pytest.mark.parametrize(("m", "n", "k"), [(16, 24, 32), (64, 16, 16), (16, 16, 64), *swept("m"), *swept("n")])
 def test_2_each_order_moves_what_it_says(m: int, n: int, k: int) -> None:
+    """What stays comes once, the other operand once for each tile that it passes, and outputs that do not stay twice."""
     a, b, c = 4 * m * k, 4 * k * n, 4 * m * n
-    outputs = c + a * (n // TILE) + b * (m // TILE)
-    inputs = a + b * (m // TILE) + c * (2 * (k // TILE) - 1)
-    weights = b + a * (n // TILE) + c * (2 * (k // TILE) - 1)
-    assert [moved(permuted(order, m, n, k), "SRAM") for order in STAY] == [outputs, inputs, weights]
+    partial = c * (2 * (k // DEEP) - 1)
+    expected = {"outputs": c + a * (n // TILE) + b * (m // TILE), "inputs": a + b * (m // TILE) + partial,
+                "weights": b + a * (n // TILE) + partial}
+    assert {stays: permuted(ORDERS[stays], m, n, k).moved for stays in ORDERS} == expected
 
 
 def test_2_no_order_wins_everywhere() -> None:
-    """Weights that stay win where many rows pass them, outputs that stay where the reduction is long."""
-    tall, deep = ({order: moved(permuted(order, m, 8, k), "SRAM") for order in STAY} for m, k in ((256, 4), (8, 256)))
-    assert min(tall, key=tall.__getitem__) == "weights"
-    assert min(deep, key=deep.__getitem__) == "outputs"
+    """Weights that stay win where many rows pass them, inputs where many columns do, outputs where the reduction is long: with
+    tiles twice as deep as wide, where it is over twice as long.
+    """
+    for many, other in (("m", "weights"), ("n", "inputs")):
+        for m, n, k in swept(many):
+            moved = {stays: permuted(order, m, n, k).moved for stays, order in ORDERS.items()}
+            assert moved[other] < moved["outputs"] if k < 2 * max(m, n) else moved[other] > moved["outputs"]
+            assert min(moved, key=moved.__getitem__) in ("outputs", other)
 
 
-@pytest.mark.parametrize("k", [4, 8, 64])
+@pytest.mark.parametrize("k", DEPTHS)
 def test_3_a_reduction_outside_its_outputs_brings_them_back(k: int) -> None:
-    """K / Tk - 1 refills of the whole output."""
-    m, n = 12, 20
-    report = measured(make(chip([level("DRAM"), level("SRAM")], array((("x", TILE), ("y", TILE), ("z", TILE)))), gemm(m, n, k),
-                           entry("DRAM", "k* m* n*", "A B C"), entry("SRAM", "", "A B C"),
-                           entry("PE", "", x=f"n{TILE}", y=f"m{TILE}", z=f"k{TILE}")))
-    assert report.levels["SRAM"]["C"].refill_bytes == 4 * m * n * (k // TILE - 1)
+    """K / Tk - 1 refills of the whole output, and one more drain; none with the reduction innermost."""
+    m, n = REDUCED
+    outside, inside = permuted(OUTERMOST, m, n, k), permuted(ORDERS["outputs"], m, n, k)
+    assert outside.refilled == 4 * m * n * (k // DEEP - 1)
+    assert outside.drained == 4 * m * n * (k // DEEP)
+    assert (inside.refilled, inside.drained) == (0, 4 * m * n)
 
 
 # -- 6: double buffering is capacity spent on latency -----------------------------------------------------------------
 
 
-def streamed(rows: int, buffers: int) -> int:
-    """Cycles of a product whose rows come eight by eight: 4 bytes a cycle, one MAC a cycle; the vector and results have room."""
-    slots = {"A": buffers, "B": 1, "C": 2}
-    return simulate(Schedule(make(chip([level("DRAM", 4), level("SRAM")]), gemm(rows, 1, 8), entry("DRAM", "m*", "A B C"),
-                                  entry("SRAM", "m8 k*", "A B C", slots)))).cycles
-
-
-def test_6_one_buffer_adds_two_take_the_longer() -> None:
-    """A tile of 8 x 8 words: 64 cycles to load, 64 to compute; ten tiles more."""
-    one, two = (streamed(240, buffers) - streamed(160, buffers) for buffers in (1, 2))
-    assert one == 10 * (64 + 64)
-    assert two == 10 * 64
-
-
-def blocked(rows: int, buffers: int, rate: str) -> int:
-    """Cycles of a product that holds so many rows of its left operand, whole, while its right one comes past once for each."""
-    memories = chip([level("DRAM", Fraction(rate)), level("SRAM")])
-    slots = {"A": buffers, "B": 2, "C": 2}
-    return simulate(Schedule(make(memories, gemm(64, 64, 32), entry("DRAM", "m* n*", "A B C"),
-                                  entry("SRAM", f"m{rows} n8 k*", "A B C", slots)))).cycles
+@pytest.mark.parametrize("rate", STREAM_RATES)
+def test_6_one_buffer_adds_two_take_the_longer(rate: str) -> None:
+    """A tile of 8 x 8 words: 256 bytes to load, 64 cycles to compute."""
+    load = 256 / Fraction(rate)
+    assert period(1, rate) == load + 64
+    assert period(2, rate) == max(load, 64)
 
 
 def test_6_the_smaller_tile_that_it_forces_can_lose() -> None:
@@ -136,19 +129,21 @@ def test_6_the_smaller_tile_that_it_forces_can_lose() -> None:
 # -- 8 and 10: shape decides ------------------------------------------------------------------------------------------
 
 
-def vector(side: int) -> OperatorReport:
-    """A matrix times one vector on a square weight-stationary array whose memory is unlimited."""
-    return measured(make(chip([level("DRAM")], systolic(side, side)), gemm(1, 1024, 1024, "int8", "int32"),
-                         entry("DRAM", "n* k*", "A B C"), entry("PE", "m*", "B", x=f"n{side}", y=f"k{side}")))
-
-
 def test_8_a_larger_array_is_emptier_on_narrow_work() -> None:
     """R to load, one row to stream, 2 R - 2 to leave, for each fold: 0.26 % of 128 x 128 and 0.13 % of 256 x 256."""
-    small, large = vector(128), vector(256)
+    small, large = (weighted(side, 1, 1024, 1024) for side in ARRAYS)
     assert small.cycles == 64 * (128 + 1 + 254)
     assert large.cycles == 16 * (256 + 1 + 510)
     assert small.utilization == pytest.approx(0.0026, abs=5e-5)
     assert large.utilization == pytest.approx(small.utilization / 2, rel=0.01)
+
+
+def test_8_narrow_in_both_directions_is_emptier_still() -> None:
+    """Rows of 64 columns; and depthwise, of which a channel has nine weights in one column."""
+    small, large = (weighted(side, 4096, 64, 1024).utilization for side in ARRAYS)
+    assert large < small / 2 < 1 / 4
+    assert [depthwise(side).cycles for side in ARRAYS] == [64 * (side + 28 * 28 + 2 * side - 2) for side in ARRAYS]
+    assert depthwise(256).utilization < depthwise(128).utilization / 4 < 0.0001
 
 
 # -- 9: degrade, do not cliff -----------------------------------------------------------------------------------------
@@ -184,36 +179,34 @@ def test_9_an_array_alone_has_a_cliff() -> None:
 
 
 def test_10_peak_says_little() -> None:
-    """Two units of 64 MACs a cycle: one that takes 4 x 4 x 4 each cycle, one 8 x 8 x 8 every eight. On 4 x 4 x 64 the second
-    delivers a quarter of the first."""
-    fine = array((("x", 4), ("y", 4), ("z", 4)))
-    coarse = array((("x", 8), ("y", 8), ("z", 8)), intervals=(("", 8),))
-    cycles = [simulate(Schedule(make(chip([level("DRAM")], unit), gemm(4, 4, 64), entry("DRAM", "k*", "A B C"),
-                                     entry("PE", "", x=f"n{side}", y=f"m{side}", z=f"k{side}")))).cycles
-              for unit, side in ((fine, 4), (coarse, 8))]
-    assert cycles == [64 // 4, 64 // 8 * 8]
+    """Units of 64 MACs a cycle: one that takes 4 x 4 x 4 each cycle, one 8 x 8 x 8 every eight, one 16 x 16 x 16 every 64. On
+    4 x 4 x 64 each delivers a quarter of the one before."""
+    assert [native(side, interval, 4, 4, 64).cycles for side, interval in UNITS] == [64 // 4, 64 // 8 * 8, 64 // 16 * 64]
+    assert [native(side, interval, 16, 16, 64).utilization for side, interval in UNITS] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("depth", LAGS)
+@pytest.mark.parametrize("slots", SLOTS)
+def test_10_depth_is_hidden_by_slots(depth: int, slots: int) -> None:
+    """A tile computes for 16 cycles and keeps its slot for as many more as the unit is deep."""
+    assert lagging(depth, slots) == max(16, Fraction(16 + depth, slots))
 
 
 # -- 11: granularity punishes -----------------------------------------------------------------------------------------
 
 
-def scattered(run_bytes: int, memory: str) -> float:
-    """Share of a memory's peak that 512 KiB deliver in runs of so many bytes, each in a row of its own that lies anywhere."""
-    dram = read_memory(memory, ["memory.controller.refresh=none"])
-    bursts = run_bytes // dram.burst_bytes
-    places = dram.capacity_bytes // run_bytes
-    addresses = [i * 2654435761 % places * run_bytes + j * dram.burst_bytes for i in range((512 << 10) // run_bytes)
-                 for j in range(bursts)]
-    found = replay(dram, trace_of([(False, address) for address in addresses]))
-    return float(len(addresses) * dram.burst_bytes / (found.cycles * dram.cycle_s) / dram.peak_bytes_per_s)
-
-
 @pytest.mark.parametrize(("memory", "short"), [("lpddr5-6400", 32), ("gddr6-14000", 32), ("ddr4-2400", 64)])
 def test_11_the_same_bytes_in_short_rows_come_slowly(memory: str, short: int) -> None:
-    """Rows of one burst and rows of 4 KiB."""
-    assert scattered(4096, memory) > 0.9
-    assert scattered(short, memory) < 0.65
-    assert scattered(4096, memory) > 1.5 * scattered(short, memory)
+    """Rows of one burst, for each of which a row is opened, and rows of 4 KiB."""
+    long, one = scattered(4096, memory), scattered(short, memory)
+    assert long is not None
+    assert one is not None
+    assert scattered(short // 2, memory) is None
+    assert long.share > 0.9
+    assert one.share < 0.65
+    assert long.share > 1.5 * one.share
+    assert one.bursts == (512 << 10) // short
+    assert 0.999 * one.bursts <= one.activates <= one.bursts, "but for a few that fall into a row that is open"
 
 
 # -- 22: analytic models are wrong in known ways ----------------------------------------------------------------------

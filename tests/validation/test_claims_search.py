@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import permutations, product
+import re
 from math import comb, factorial, isqrt, prod, sqrt
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from accelsim.machine.simulate import simulate
 from accelsim.plan.schedule import Schedule
-from accelsim.search.batch import BatchEstimator
-from accelsim.spec.build import make_case
 from accelsim.spec.case import Case
-from accelsim.spec.mapping import Mapping
 from validation.claims.build import PAGE, page
-from validation.claims.measures import CAPACITIES, CROSSES, SIDE, best_traffic
-
-from ..helpers import chip, entry, gemm, level, operator
-
-
-def divided(extent: int, parts: int) -> list[tuple[int, ...]]:
-    """All ways to write an extent as a product of so many factors, in order."""
-    if parts == 1:
-        return [(extent,)]
-    return [(first, *rest) for first in range(1, extent + 1) if extent % first == 0
-            for rest in divided(extent // first, parts - 1)]
-
+from validation.claims.measures import CAPACITIES, SIDE, best_traffic
+from validation.claims.spaces import counted, distinct_orders, greedy_and_joint
 
 # -- 4: best traffic falls as one over the root of capacity -------------------------------------------------------------
 
@@ -75,83 +60,42 @@ def test_4_but_not_at_the_edges() -> None:
 def test_5_level_by_level_loses_to_both_at_once() -> None:
     """16 x 16 x 16 behind two memories: all factors and all orders. Whoever first takes what is best for one level alone, and
     only then what is best for the other, ends more than a fifth slower."""
-    n = 16
-    on = chip([level("DRAM", 2, 20, ports="shared"), level("SRAM", 4, 2, ports="shared", capacity_bytes=4 * 96),
-               level("RF", capacity_bytes=4 * 24)])
-    what = gemm(n, n, n)
-    loops = list(permutations(range(3)))
-    orders = [[*outer, *(3 + place for place in inner), 6, 7, 8] for outer in loops for inner in loops]
-    space = BatchEstimator(on, what, Mapping(tuple(entry(name, "m1 n1 k1") for name in ("DRAM", "SRAM", "RF"))), orders[1:])
-    ways = divided(n, 3)
-    rows = np.array([[factors[place] for place in range(3) for factors in chosen] for chosen in product(ways, ways, ways)])
-    found = []
-    for order in range(len(orders)):
-        guess = space.estimate(rows, order)
-        moved = guess.traffic[:, :, :, CROSSES].sum(axis=(2, 3))
-        found += [(int(moved[row, 1]), int(moved[row, 2]), int(guess.cycles[row]), int(row), order)
-                  for row in np.flatnonzero(guess.fits)]
-    assert len(found) > 9000
-
-    def cycles(chosen: tuple[int, int, int, int, int]) -> int:
-        *_, row, order = chosen
-        return simulate(Schedule(make_case(on, what, space.mapping([int(bound) for bound in rows[row]], order)))).cycles
-    joint = cycles(min(found, key=lambda one: one[2]))
-    outside_in = cycles(min(found, key=lambda one: (one[0], one[1], one[2])))
-    inside_out = cycles(min(found, key=lambda one: (one[1], one[0], one[2])))
-    assert outside_in > 1.2 * joint
-    assert inside_out > 1.2 * joint
+    found, chosen = greedy_and_joint()
+    assert found > 9000
+    joint, outside_in, inside_out = chosen["both at once"], chosen["outer border first"], chosen["inner border first"]
+    assert outside_in.cycles > 1.2 * joint.cycles
+    assert inside_out.cycles > 1.2 * joint.cycles
+    assert outside_in.outer < joint.outer, "what it looked at is better"
+    assert inside_out.inner < joint.inner
 
 
 # -- 7: the mapspace is huge and mostly illegal or equivalent -----------------------------------------------------------
 
-CONVOLUTION = operator("conv2d", n=2, k=4, c=4, p=4, q=4, r=3, s=3)
-ONES = " ".join(f"{dim}1" for dim in CONVOLUTION.dims)
-PLACES = ("DRAM", "SRAM", "RF")
-
-
-def space_of(orders: list[list[int]]) -> BatchEstimator:
-    on = chip([level("DRAM", 2, 20, ports="shared"), level("SRAM", 4, 2, ports="shared", capacity_bytes=512),
-               level("RF", capacity_bytes=96)])
-    return BatchEstimator(on, CONVOLUTION, Mapping(tuple(entry(name, ONES) for name in PLACES)), orders)
-
-
-def tilings() -> NDArray[np.int64]:
-    return np.array([[factors[place] for place in range(3) for factors in chosen]
-                     for chosen in product(*(divided(extent, 3) for extent in CONVOLUTION.dims.values()))])
-
 
 def test_7_a_small_convolution_has_a_huge_mapspace() -> None:
     """Seven loops over three levels: what there is, and what capacity, loops of one and dominance leave."""
-    rows = tilings()
-    assert len(rows) == prod(comb(exponent + 2, 2) for exponent in (1, 2, 2, 2, 2, 1, 1)) == 34_992
-    permuted = factorial(7) ** 3
-    spatial = 7 ** 2  # which dimension each of two axes of the array takes
-    bound = 2 ** (3 * 2)  # which of three tensors stay at which of the two inner levels
-    assert len(rows) * permuted * spatial * bound > 10**19
-
-    guess = space_of([]).estimate(rows)
-    assert guess.legal.all()
-    assert guess.fits.sum() == 3619, "a tenth of the tilings fit"
-
-    in_order = [prod(factorial(int((row[7 * place:7 * place + 7] > 1).sum())) for place in range(3)) for row in rows]
-    assert sum(in_order) * 10**8 < len(rows) * permuted, "orders of loops that do not run are one"
-    left = sum(count for count, fits in zip(in_order, guess.fits, strict=True) if fits)
-    assert left == 6_964_248
-
-    moved = guess.traffic[:, :, :, CROSSES].sum(axis=(2, 3))[guess.fits]
-    costs = np.unique(np.stack([guess.cycles[guess.fits], moved[:, 1], moved[:, 2]], axis=1), axis=0)
-    best = [cost for cost in costs if not ((costs <= cost).all(axis=1) & (costs < cost).any(axis=1)).any()]
-    assert len(best) == 5, "of 3619 tilings in one order, by cycles and the traffic of both borders"
+    found = counted()
+    assert found.tilings == found.legal == prod(comb(exponent + 2, 2) for exponent in (1, 2, 2, 2, 2, 1, 1)) == 34_992
+    assert found.orders == factorial(7) ** 3
+    assert found.tilings * found.orders * found.spatial * found.bindings > 10**19
+    assert found.fitting == 3619, "a tenth of the tilings fit"
+    assert found.run * 10**8 < found.tilings * found.orders, "orders of loops that do not run are one"
+    assert found.fit == 6_964_248
+    assert found.undominated == 5, "of 3619 tilings in one order, by cycles and the traffic of both borders"
 
 
 def test_7_most_orders_are_the_same() -> None:
     """All 5040 orders of the outermost loops of one tiling, every one of which runs: 26 different traffics."""
-    orders = [[*order, *range(7, 21)] for order in permutations(range(7))]
-    row = [2, 2, 2, 2, 2, 3, 3, 1, 2, 1, 2, 1, 1, 1, 1, 1, 2, 1, 2, 1, 1]
-    guess = space_of(orders[1:]).estimate(np.tile(row, (len(orders), 1)), np.arange(len(orders)))
-    assert guess.fits.all()
-    assert len({traffic.tobytes() for traffic in guess.traffic}) == 26
+    assert distinct_orders() == (factorial(7), 26)
 
 
 def test_the_page_of_claims_is_current() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run make study"
+
+
+def test_each_claim_of_the_list_has_a_section_with_a_picture_in_order() -> None:
+    """22 has a page of its own."""
+    table, text = (path.read_text(encoding="utf-8") for path in (PAGE.parents[1] / "validation/claims/README.md", PAGE))
+    listed = re.findall(r"^\| (\d+) ", table, re.MULTILINE)
+    assert re.findall(r"^## (\d+)\. ", text, re.MULTILINE) == [number for number in listed if number != "22"]
+    assert all("](img/claim-" in section and "\n| --- |" in section for section in text.split("\n## ")[1:])

@@ -9,25 +9,30 @@ from statistics import mean, median
 
 from validation.claims import caches
 from validation.claims.caches import LINE, Sides
+from validation.claims.mapping_page import buffers, intensity, levels, mapspace, orders, refills
 from validation.claims.measures import CAPACITIES, SIDE, SWEPT, best_traffic, elasticities, in_one_pass, largest_drop, off_target
+from validation.claims.shapes_page import filling, peaks, runs
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "claims.md"
-NOTE = "<!-- Written by `make study` from what validation/claims/measures.py and caches.py measure. -->"
+NOTE = "<!-- Written by `make study` from what the modules of validation/claims measure. -->"
 RATES = (2, 4, 8, 16, 32, 64)
 
 
 def page() -> str:
     """The text."""
+    sections = (intensity(), orders(), refills(), capacity(), levels(), buffers(), mapspace(), filling(), targets(), peaks(),
+                runs(), cached(), binding())
     return "\n".join(["# Claims of the field, in pictures", "", NOTE, "",
-                      "Sentences that the literature on accelerators repeats, measured here. Each has a test that can fail; the "
-                      "list of all is in `validation/claims/README.md`. That closed forms are wrong in known ways has [a page "
-                      "of its own](analytic-error.md).", "", *capacity(), "", *targets(), "", *cached(), "", *binding()]) + "\n"
+                      "Sentences that the literature on accelerators repeats, measured here, under their numbers in [the list of "
+                      "all](concepts.md#claims-of-the-field). Each has a test that can fail. Number 22, that closed forms are "
+                      "wrong in known ways, has [a page of its own](analytic-error.md).",
+                      *(line for section in sections for line in ("", *section))]) + "\n"
 
 
 def capacity() -> Iterator[str]:
     """Claim 4."""
     first, last = (best_traffic(SIDE, words)[0] for words in (CAPACITIES[0], CAPACITIES[-1]))
-    yield from ("## Best traffic falls as one over the root of capacity", "",
+    yield from ("## 4. Best traffic falls as one over the root of capacity", "",
                 f"{SIDE} x {SIDE} x {SIDE}, every side of a tile and every order that keeps one tensor in place, searched by "
                 f"the estimate and simulated: {CAPACITIES[-1] // CAPACITIES[0]} times the capacity moves {first / last:.2f} "
                 f"times fewer words, each doubling about {(first / last) ** (1 / (len(CAPACITIES) - 1)):.2f} times fewer. Among "
@@ -43,7 +48,7 @@ def capacity() -> Iterator[str]:
 
 def targets() -> Iterator[str]:
     """Claim 9."""
-    yield from ("## Degrade, do not cliff", "",
+    yield from ("## 9. Degrade, do not cliff", "",
                 "One extent swept from a fifth to five times its target, mapped anew by `auto` each time: throughput over that "
                 "at the target. The mean hides the worst. A saw is the array or a buffer filling up and starting again; its "
                 "largest tooth is the cliff.", "",
@@ -96,7 +101,7 @@ def cached() -> Iterator[str]:
     """Claim 12."""
     worst, thrashed, few = caches.conflicts(4, caches.PITCHES[0]), caches.cyclic(caches.ROOMS[0]), caches.streamed(16)
     best, whole, window = caches.small(caches.SIDES[0]), caches.small(caches.SIDES[-1]), caches.windows(1)
-    yield from ("## A cache against a scratchpad", "",
+    yield from ("## 12. A cache against a scratchpad", "",
                 "The same mapping on a scratchpad, and on a cache of the same capacity in its place (`accelsim sram --cache`: "
                 f"lines of {LINE} B, least recently used, 16 misses in flight), one mechanism at a time; the mappings are in "
                 "`validation/claims/caches.py`.", "",
@@ -126,7 +131,7 @@ def cached() -> Iterator[str]:
 
 def binding() -> Iterator[str]:
     """Claim 23."""
-    yield from ("## Find the binding resource first", "",
+    yield from ("## 23. Find the binding resource first", "",
                 "By how many doublings a run shortens when one resource is doubled (latency halved), as the rate of the DRAM "
                 "goes up: what binds moves from the DRAM to the array, and everything else is worth nothing.", "",
                 "![Elasticity of each resource against the rate of the DRAM](img/claim-binding.svg)", "",

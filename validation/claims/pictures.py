@@ -1,4 +1,4 @@
-"""The pictures of the claims."""
+"""The pictures of the claims, and those of 4, 9, 12 and 23."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import isqrt, sqrt
 from matplotlib.figure import Figure
 
 from accelsim.outputs.paper import house_style
-from validation.claims import caches
+from validation.claims import caches, mapping_pictures, shapes_pictures
 from validation.claims.build import RATES
 from validation.claims.measures import BASE, CAPACITIES, SIDE, SWEPT, best_traffic, elasticities, off_target
 from validation.study.pictures import HUES, IMAGES, INK, LINE, MARKS, fields, legend, logarithmic, series
@@ -16,8 +16,8 @@ from validation.study.pictures import HUES, IMAGES, INK, LINE, MARKS, fields, le
 def draw() -> None:
     """Write all of them."""
     with house_style():
-        for name, figure in (("capacity", capacity()), ("target", target()), ("cache", cached()),
-                             ("binding", binding())):
+        for name, figure in (*mapping_pictures.pictures(), *shapes_pictures.pictures(), ("capacity", capacity()),
+                             ("target", target()), ("cache", cached()), ("binding", binding())):
             figure.savefig(IMAGES / f"claim-{name}.svg", format="svg", metadata={"Date": None, "Creator": None})
 
 

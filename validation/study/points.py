@@ -51,7 +51,7 @@ class Point:
 
 def mapping_of(text: str) -> Mapping:
     """``DRAM m4 k* / SRAM n8 lie=A:column / MAC bind=B m16 x=n16 y=k16``: an entry a level, loops outermost first, ``x=``
-    spatial, ``lie=`` layouts.
+    spatial, ``bind=`` what stays (alone: nothing), ``lie=`` layouts.
     """
     entries = []
     for part in text.split(" / "):
@@ -60,7 +60,7 @@ def mapping_of(text: str) -> Mapping:
         for word in words:
             key, equals, value = word.partition("=")
             if key == "bind":
-                binding = tuple(value.split(","))
+                binding = tuple(name for name in value.split(",") if name)
             elif key == "lie":
                 layouts = [(name, parse_layout(how)) for name, _, how in [one.partition(":") for one in value.split(",")]]
             elif equals:
@@ -72,8 +72,10 @@ def mapping_of(text: str) -> Mapping:
 
 
 def loop_of(word: str) -> Loop:
-    """``m16`` or ``m*``."""
-    return Loop((word[0],), None if word[1:] == REST else int(word[1:]))
+    """``m16`` or ``m*``; ``rs9`` runs over r and s as over one."""
+    dims = word.rstrip(f"{REST}0123456789")
+    bound = word[len(dims):]
+    return Loop(tuple(dims), None if bound == REST else int(bound))
 
 
 def case_of(point: Point) -> Case:
