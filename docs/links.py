@@ -20,7 +20,7 @@ from urllib.parse import urldefrag
 from urllib.request import OpenerDirector, Request, build_opener
 
 ROOT = Path(__file__).resolve().parent.parent
-WHERE = ("docs/**/*.md", "README.md", "CONTRIBUTING.md", "hwconfigs/**/*.yaml")
+WHERE = ("docs/**/*.md", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "hwconfigs/**/*.yaml")
 ADDRESS = re.compile(r"https?://[^\s<>\"'`|\\^{}\]]+")
 LOCAL = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])[:/]")
 TIMEOUT_SECONDS = 20
