@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -22,7 +23,8 @@ TAKEN = ("", "other core", "others")
 """What a component may not be named: reports say it of something else behind which a stall waited."""
 
 
-class Service(NamedTuple):
+@dataclass(frozen=True)
+class Service:
     """A port served a component: the cycles in which it asked, was first served and had been served."""
 
     asked: int
@@ -174,7 +176,6 @@ class Components:
 
     def finish(self, cycles: int) -> None:
         """The operator ended in a cycle: so do the components, and what serves them. Raises SpecError when one has failed."""
-        self._check()
         for process in self._processes:
             process.close()
         self._check()
@@ -191,7 +192,7 @@ class Components:
             if not isinstance(process, Generator):
                 raise TypeError(f"it returns {process!r}: a component is a generator function, with `yield`")
             yield from _events(process)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it ends the run
+        except Exception as error:  # noqa: BLE001  whatever it is, it ends the run
             self._failure = name, int(self._env.now), error
 
     def _check(self) -> None:
@@ -213,7 +214,7 @@ def _events(process: Generator[object, Any, Any]) -> Generator[simpy.Event, Any,
                 continue
             try:
                 answer = yield event
-            except Exception as error:  # noqa: BLE001 - an event that failed, or an interrupt
+            except Exception as error:  # noqa: BLE001  an event that failed, or an interrupt
                 event = process.throw(error)
             else:
                 event = process.send(answer)
