@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from accelsim.analytic.estimate import estimate
     from accelsim.errors import AccelsimError, SpecError
+    from accelsim.machine.components import Component, Ports
     from accelsim.machine.simulate import simulate
     from accelsim.measure.report import RunReport
     from accelsim.plan.schedule import Schedule
@@ -16,11 +17,12 @@ if TYPE_CHECKING:
     from accelsim.timeline import Timeline
     from accelsim.verbs import Options, run
 
-__all__ = ["AccelsimError", "Case", "Options", "RunReport", "Schedule", "SpecError", "Timeline", "estimate", "read",
-           "read_chip", "read_workload", "run", "simulate"]
+__all__ = ["AccelsimError", "Case", "Component", "Options", "Ports", "RunReport", "Schedule", "SpecError", "Timeline", "estimate",
+           "read", "read_chip", "read_workload", "run", "simulate"]
 
 _HOMES = {
-    "AccelsimError": "errors", "Case": "spec.case", "Options": "verbs", "RunReport": "measure.report",
+    "AccelsimError": "errors", "Case": "spec.case", "Component": "machine.components", "Options": "verbs",
+    "Ports": "machine.components", "RunReport": "measure.report",
     "Schedule": "plan.schedule", "SpecError": "errors", "Timeline": "timeline", "estimate": "analytic.estimate",
     "read": "spec.read", "read_chip": "spec.read", "read_workload": "spec.read", "run": "verbs", "simulate": "machine.simulate",
 }

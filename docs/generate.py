@@ -91,6 +91,7 @@ BEHIND = (
     ("Tables and frames", (
         "accelsim.tables.Tabular", "accelsim.tables.Table", "accelsim.tables.Column", "accelsim.measure.tables.RunTables",
         "accelsim.search.whatif.WhatIf", "accelsim.measure.diff.Diff")),
+    ("Components beside a run", ("accelsim.machine.components.Service", "accelsim.drivers.Running")),
     ("What is described", (
         "accelsim.spec.chip.Chip", "accelsim.spec.operator.Operator", "accelsim.spec.workload.Workload",
         "accelsim.spec.mapping.Mapping", "accelsim.spec.mapping.MappingLevel", "accelsim.spec.mapping.Loop")),
@@ -220,6 +221,8 @@ def signature(name: str, thing: Any) -> str:
     if isinstance(thing, type) and issubclass(thing, Exception):
         base = next(one for one in thing.__mro__[1:] if not one.__name__.startswith("_"))
         return f"class {name}({base.__name__})"
+    if getattr(thing, "_is_protocol", False):
+        return f"class {name}(Protocol):\n    def __call__{str(inspect.signature(thing.__call__)).replace(chr(39), '')}"
     given = inspect.signature(thing)
     texts = [str(one).replace("'", "") for one in given.parameters.values()]
     starred = [place for place, one in enumerate(given.parameters.values()) if one.kind is inspect.Parameter.KEYWORD_ONLY][:1]

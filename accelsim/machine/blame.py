@@ -16,10 +16,11 @@ WRITEBACK, SYNC, FILL_DRAIN = StallCause.WRITEBACK, StallCause.SYNC, StallCause.
 
 
 class Blame:
-    """Explains waits over one network."""
+    """Explains waits over one network. ``labels``: the names of its tensors, and of whoever else books its ports."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, labels: Sequence[str]) -> None:
         self._network = network
+        self._labels = labels
         self._since = self._until = 0
 
     def ready(self, residency: Residency, since: int, until: int, array: int) -> list[Piece]:
@@ -180,7 +181,7 @@ class Blame:
         for since, _, label, unit in queue:
             own = label == spec.tensor and unit == spec.unit
             yield Piece(cause if own else StallCause.CONTENTION, max(since, arrival), end, hop.name,
-                        "" if own else self._network.tensors[label])
+                        "" if own else self._labels[label])
             end = max(since, arrival)
         if end > arrival:
             yield Piece(StallCause.CONTENTION, arrival, end, hop.name, "others")

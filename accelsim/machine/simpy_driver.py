@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import simpy
@@ -17,6 +17,7 @@ import simpy
 from accelsim.errors import SimulatorBug
 from accelsim.machine.arrays import ArrayState
 from accelsim.machine.blame import Blame
+from accelsim.machine.components import Component, Components
 from accelsim.machine.network import Network
 from accelsim.machine.state import Leg, Observer, Residency, Watcher
 from accelsim.machine.stations import StationState
@@ -36,20 +37,24 @@ PROGRESS_BLOCKS = 512
 
 
 class Machine:
-    """One run of a network. ``run`` returns the cycle in which the last drain arrived."""
+    """One run of a network. ``run`` returns the cycle in which the last drain arrived.
+
+    ``components``: processes of a user's own beside it; the recorder has their names as labels too.
+    """
 
     def __init__(self, network: Network, schedule: Schedule, recorder: Recorder,
                  progress: Callable[[int], None] | None = None, observer: Observer | None = None,
-                 watcher: Watcher | None = None) -> None:
+                 watcher: Watcher | None = None, components: Mapping[str, Component] | None = None) -> None:
         self.network = network
         self.recorder = recorder
         self.env = simpy.Environment()
         self.now = 0
         self.due = False
+        self.last = 0
         self.progress = progress
         self.observer = observer
         self.watcher = watcher
-        self.blame = Blame(network)
+        self.blame = Blame(network, recorder.labels)
         self.transfers = Transfers(self)
         self.channels: Channels[Leg] | None = None
         self.banks: Banks | None = None
@@ -84,6 +89,7 @@ class Machine:
         self.macs = 0
         self.events = 0
         self.blocks = 0
+        self.beside = Components(components, self.env, network, self.transfers.resources, recorder) if components else None
 
     def run(self) -> int:
         """Run to the end. Raises SimulatorBug with the wait-for cycle when nothing can go on."""
@@ -98,8 +104,11 @@ class Machine:
                 self._looked = True
                 for outcome in self.channels.until(None if upcoming == math.inf else int(upcoming)):
                     self.transfers.come_out(outcome)
-            elif upcoming == math.inf:
+            elif upcoming > self.last and (upcoming == math.inf or self.channels is None or not self.channels.busy):
+                # nothing of its own is to come; components may go on for ever
                 break
+            elif self.beside is not None and upcoming > self.now and self.beside.serve(upcoming):
+                continue
             else:
                 self.now = int(upcoming)
                 self._looked = False
@@ -116,6 +125,8 @@ class Machine:
             self.channels.finish()
         if self.banks is not None:
             self.banks.finish()
+        if self.beside is not None:
+            self.beside.finish(self.finished)
         for station, loads in zip(self.stations, self._loads, strict=True):
             if not station.home:
                 tally(self.recorder, self.network, station.number, loads, station.ways.uses)
@@ -138,6 +149,8 @@ class Machine:
         It is called with SimPy's event, which it need not read.
         """
         self.events += 1
+        if cycle > self.last:
+            self.last = cycle
         delay = cycle - self.now
         if delay:
             simpy.Timeout(self.env, delay).callbacks.append(happen)
