@@ -14,8 +14,8 @@ from accelsim.kernels import walk as kernel
 from accelsim.spec.nest import Nest, NestLoop
 
 Ints = NDArray[np.int64]
-ROWS = 4096
-"""Most rows that are walked at once."""
+ROWS = 1024
+"""Most rows that are walked at once: more would leave the fast caches before they are read."""
 
 
 DEAR = 16
