@@ -1,6 +1,6 @@
 """Where compiled kernels are kept between runs: a folder of the user's own, a new one for each version of the code.
 
-The one module that reads the environment. What it decides changes how long a run takes, never a number.
+The one module that reads what the user says in the environment. What it decides changes how long a run takes, never a number.
 """
 
 from __future__ import annotations
