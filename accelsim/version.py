@@ -1,5 +1,11 @@
 """Version of the package, and of its results: the second changes whenever a simulated number does."""
 
-VERSION = "0.1.0"
+__all__ = ["RESULTS_VERSION", "SCHEMA_VERSION", "VERSION"]
+
+try:
+    from accelsim._version import VERSION
+except ImportError:  # sources that nothing was installed from
+    VERSION = "0+sources"
+
 RESULTS_VERSION = 4
 SCHEMA_VERSION = 1

@@ -12,7 +12,6 @@ from types import ModuleType
 import pytest
 
 import accelsim
-from accelsim.version import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "accelsim"
@@ -102,8 +101,17 @@ def test_public_names_are_few_sorted_and_there() -> None:
         assert getattr(accelsim, name).__doc__, f"{name} has no docstring"
 
 
-def test_the_version_has_its_changes() -> None:
-    assert f"## [{VERSION}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+def last_release() -> str:
+    """What the changelog names last."""
+    told = re.search(r"^## \[(\d.*)\]$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert told is not None
+    return told[1]
+
+
+def test_the_last_release_is_named_alike_everywhere() -> None:
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert built["tool"]["hatch"]["version"]["fallback-version"] == last_release()
+    assert f"\nversion: {last_release()}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 def test_a_tag_on_this_commit_is_its_version() -> None:
@@ -111,7 +119,7 @@ def test_a_tag_on_this_commit_is_its_version() -> None:
     git = shutil.which("git")
     told = "" if git is None else subprocess.run([git, "tag", "--points-at", "HEAD"], cwd=ROOT, capture_output=True, text=True,
                                                  check=False).stdout
-    assert all(tag == f"v{VERSION}" for tag in told.split() if re.fullmatch(r"v\d.*", tag))
+    assert all(tag == f"v{last_release()}" for tag in told.split() if re.fullmatch(r"v\d.*", tag))
 
 
 def test_only_cli_prints_or_exits() -> None:

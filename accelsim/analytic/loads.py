@@ -112,6 +112,8 @@ def _service(tables: Tables, look: Look, tensor: Tensor, access: Access, station
 
 
 def _total(station: Station, sizes: Sizes, bits: int) -> Fraction:
+    if station.joined and station.rate is not None:
+        return sum(size * bits * count for size, count in sizes.items()) / (8 * station.rate)
     payloads = [(-(-size * bits // 8), count) for size, count in sizes.items()]
     if station.pooled and station.rate is not None:
         return sum(station.carried(size) * count for size, count in payloads) / station.rate

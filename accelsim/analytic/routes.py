@@ -17,7 +17,8 @@ class Station(NamedTuple):
     """A port or a link that a transfer passes. ``side``: whose load it carries. ``least_bytes``: what passes if anything
     does: a systolic array shifts all its registers, however ragged the tile. ``rounds``: whether it is booked in whole
     sixteenths of a cycle. ``takes_cycles``: so long a transfer may still be served after it has left where it came from.
-    ``pooled``: one transfer carries what all lockstep instances get, so that the shares of each are not rounded.
+    ``pooled``: one transfer carries what all lockstep instances get, so that the shares of each are not rounded to sixteenths.
+    ``joined``: nor to granules and bytes, since an overlapping multicast reads their union, which may be one run.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Station(NamedTuple):
     rounds: bool = True
     takes_cycles: int = 0
     pooled: bool = False
+    joined: bool = False
 
     def carried(self, size_bytes: int) -> int:
         """Bytes that pass for so many: rounded up to granules."""
@@ -89,7 +91,8 @@ def route(case: Case, entry: int, tensor: Tensor, access: Access) -> Route:
             _memory(case, entry, tensor, access, CHILD)]
     if any(case.lockstep(place) and prod(count for _, count in case.chip.fanout(place)) > 1
            for place in range(parent + 1, entry + 1)):
-        ends = [station._replace(pooled=station.side == PARENT) for station in ends]
+        union = access is Access.FILL and any(link.multicast is Multicast.OVERLAP for link in links)
+        ends = [station._replace(pooled=True, joined=union) if station.side == PARENT else station for station in ends]
     if access is Access.DRAIN:
         ends.reverse()
     return Route(tuple(ends), any(link.multicast is not Multicast.NONE for link in links),

@@ -15,8 +15,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from accelsim.version import VERSION
-
 VARIABLE = "ACCELSIM_CACHE_DIR"
 """The environment variable that names the folder instead of the platform's rule."""
 
@@ -64,7 +62,7 @@ def place(numba_version: str) -> Place:
 
 
 def key(numba_version: str) -> str:
-    """A name that differs whenever compiled code could: versions of accelsim, numba and Python, and the kernels' sources.
+    """A name that differs whenever compiled code could: versions of numba and Python, and the kernels' sources.
 
     numba itself looks at the file of a kernel, not at those of the kernels that it calls.
     """
@@ -73,7 +71,7 @@ def key(numba_version: str) -> str:
     for path in sorted(room.rglob("*.py")):
         sources.update(path.relative_to(room).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     python = f"{sys.implementation.name}{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
-    return f"{VERSION}-numba{numba_version}-{python}-{sources.hexdigest()[:12]}"
+    return f"numba{numba_version}-{python}-{sources.hexdigest()[:12]}"
 
 
 def prepare(root: Path, folder: Path) -> Place:

@@ -57,10 +57,11 @@ W_STOP, W_STOPS, W_LATENCY, W_LAST, WAY_WIDTH = range(5)
 PER_BYTE, RATE, GRAIN, LEAST, SETUP, ROUNDS, P_STATION, P_DONE, P_TICKS, STOP_WIDTH = range(10)
 """A stop of a way: a byte is served in ``PER_BYTE / RATE`` sixteenths of a cycle (``RATE`` 0: in no time), in granules of
 ``GRAIN`` and at least ``LEAST`` bytes, after ``SETUP`` sixteenths, rounded up or (``ROUNDS`` 0) down, or (2) up where a transfer
-is alone, and not at all in sums, which are in ``RATE``-ths of a sixteenth then; the latencies before it."""
+is alone, and not at all in sums, which are in ``RATE``-ths of a sixteenth then, or (3) likewise, and in sums neither to bytes nor
+to granules, which are in eighths of such parts then; the latencies before it."""
 
-POOLED = 2
-"""What ``ROUNDS`` is where one transfer carries what all lockstep instances get."""
+POOLED, JOINED = 2, 3
+"""What ``ROUNDS`` is where one transfer carries what all lockstep instances get: each his share, or the union of theirs."""
 
 K_TICKS, K_UNIT, K_SHARES, K_LOAD, BOOKING_WIDTH = range(5)
 """A booking: its ticks and by what they are multiplied: the station's unit, and the instances in the scratch; and its load."""

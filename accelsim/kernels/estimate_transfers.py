@@ -10,6 +10,7 @@ from accelsim.kernels.estimate_layout import (
     BYTES,
     ELEMENTS,
     GRAIN,
+    JOINED,
     LEAST,
     P_TICKS,
     PER_BYTE,
@@ -67,7 +68,10 @@ def carry(m: Ints, way: int, size: int, times: int, bits: int, s: Ints, total: i
         stop = m[way + W_STOP] + i * STOP_WIDTH
         served = parts(m, stop, payload)
         ticks = rounded(m, stop, served)
-        s[place] += (served if m[stop + ROUNDS] == POOLED else ticks) * times
+        if m[stop + ROUNDS] == JOINED:
+            s[place] += size * bits * m[stop + PER_BYTE] * min(1, m[stop + RATE]) * times
+        else:
+            s[place] += (served if m[stop + ROUNDS] == POOLED else ticks) * times
         slowest = max(slowest, ticks + m[stop + SETUP])
         place += 1
     s[total + ELEMENTS] += size * times

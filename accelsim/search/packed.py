@@ -186,7 +186,7 @@ class Packed:
                 way = hold.ways[direction]
                 sharers = 0 if load == at.FIRST_LOAD else way.sharers[place]
                 unit, (rate, rounds) = stations[way.stations[place]].unit, way.services[place, [at.RATE, at.ROUNDS]]
-                found += (head[at.MOVED] + at.TICKS + self._stops(way).index(place),
-                          unit // int(rate) if rounds == at.POOLED else unit,
+                parts = int(rate) if rounds == at.POOLED else 8 * int(rate) if rounds == at.JOINED else 1
+                found += (head[at.MOVED] + at.TICKS + self._stops(way).index(place), unit // parts,
                           head[at.SHARES] + sharers, head[load] + way.stations[place])
         return self._list(found)[0], len(found) // at.BOOKING_WIDTH

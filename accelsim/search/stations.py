@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from accelsim.analytic.routes import CHILD, Route, port_name, route
 from accelsim.errors import LimitExceeded
-from accelsim.kernels.estimate_layout import GRAIN, LEAST, NEVER, PER_BYTE, POOLED, RATE, ROUNDS, SETUP
+from accelsim.kernels.estimate_layout import GRAIN, JOINED, LEAST, NEVER, PER_BYTE, POOLED, RATE, ROUNDS, SETUP
 from accelsim.search.looks import INWARD, OUTWARD, Hold
 from accelsim.spec.case import Case
 from accelsim.spec.chip import Access
@@ -115,7 +115,7 @@ class Stations:
                 station = self.all[self._station(part.name)]
                 station.loaded = True
                 if part.pooled:
-                    station.unit = lcm(station.unit, (TICKS / part.rate).denominator)
+                    station.unit = lcm(station.unit, (8 if part.joined else 1) * (TICKS / part.rate).denominator)
                 if head is None:
                     station.drain_head = min(station.drain_head, done)
                 else:
@@ -146,7 +146,7 @@ class Stations:
             pace = Fraction(0) if station.rate is None else TICKS / station.rate
             row[[PER_BYTE, RATE, GRAIN, LEAST, SETUP, ROUNDS]] = (
                 pace.numerator, pace.denominator if pace else 0, station.granularity_bytes, station.least_bytes,
-                TICKS * station.setup_cycles, POOLED if station.pooled else station.rounds)
+                TICKS * station.setup_cycles, JOINED if station.joined else POOLED if station.pooled else station.rounds)
             done.append(done[-1] + station.latency_cycles)
         return Way(services, tuple(self._station(station.name) for station in way.stations), tuple(done[:-1]),
                    tuple(hold.entry if station.side == CHILD else hold.before or 0 for station in way.stations),
