@@ -43,11 +43,13 @@ def _input_loop(tables: Tables, entry: int, tensor: Tensor, path: Path, slots: i
     way = route(case, entry, tensor, Access.FILL)
     parts, pairs = tables.factors(look, tensor), tables.changes(look, tensor)
     stays = sum(pairs.values())
-    total = path.work_cycles + sum(way.alone_cycles(-(-(size - kept) * tensor.dtype.bits // 8)) * count
-                                   for (size, kept), count in pairs.items())
+    total = sum(way.alone_cycles(-(-(size - kept) * tensor.dtype.bits // 8)) * count for (size, kept), count in pairs.items())
     plain = all(isinstance(part, Plain | Repeated) for part in parts)
     if plain:  # the inner tiles change wholly when this one does
-        total += stays * _inner_fills(tables, entry, tensor)
+        total += path.work_cycles + stays * _inner_fills(tables, entry, tensor)
+    elif entry == case.paths[tensor.name][-1]:
+        total += path.work_cycles
+    # else a copy further in may outlive this tile, which then is released as soon as that is ready: no hold is certain
     late = case.chip.array.skew_cycles if entry == case.array_entry and slots == 1 else 0
     total += late * stays
     busy = Fraction(total, slots)

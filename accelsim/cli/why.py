@@ -61,7 +61,7 @@ def _passage_json(one: Passage) -> dict[str, Any]:
 
 def _text(case: Case, found: Answer) -> list[str]:
     what = {Doing.BUSY: "is busy", Doing.STALLED: "waits", Doing.IDLE: "is idle"}[found.doing]
-    whom = f", for {found.tensor}" if found.tensor and found.doing is Doing.STALLED else ""
+    whom = f", for {found.tensor}" if found.tensor and not found.queue else ""
     lines = [f"{case.operator.name} on {case.chip.name}, cycle {found.cycle:,}: {found.lane} {what}{whom}",
              f"  since cycle {found.since:,}, until {found.until:,}: {found.until - found.since:,} cycles"]
     if found.stretches:

@@ -249,6 +249,8 @@ def slot_cycles(m: Ints, s: Ints, hold: int, work: int, after: int, even: int) -
         least = s[m[own + H_COUNTS] + C_LEAST]
         inner += (s[m[own + H_COUNTS] + C_ALONE] if least == s[m[own + H_COUNTS] + C_PATH]
                   else alone(m, m[own + way], least, bits, s))
+    if not (output or plain or m[hold + H_INNER] == 1):
+        work = 0  # a copy further in may outlive the tile, which then is released as soon as that is ready
     total = work + s[counts + C_MOVING] + s[counts + C_STAYS] * inner
     cycles = credit(total, s[counts + C_STAYS], m[hold + H_SLOTS], even if plain and not output else 0)
     return int(cycles + (m[hold + H_AFTER] if output else s[counts + C_ARRIVAL] + after - late))

@@ -112,29 +112,42 @@ def live(s: Ints, st: int, seq: int) -> int:
 
 
 @small_part
+def count_outlived(s: Ints, r: int, more: int) -> int:
+    """So many more outlive a residency, which are explained by it, by what it came from, and so on."""
+    while r >= 0:
+        n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
+        s[n + N_OUTLIVED] += more
+        r = s[n + N_SOURCE]
+    return r
+
+
+@small_part
 def forget(s: Ints, n: int) -> int:
     """Let go of the chain behind a residency, which blame follows no more once it is out of its slot.
 
     But one that was released as soon as it was ready explains who got its slot, and one that was outlived those who did.
     """
-    held = NEVER
+    held, outlived = NEVER, False
     while True:
+        source = hold(s, s[n + N_SOURCE])
         kept = s[n + N_SLOT_FREE] < 0 or s[n + N_OUTLIVED] > 0 or (
             s[n + N_FREED_BY] == NOBODY and s[n + N_RELEASED] == s[n + N_READY])
-        if kept:
-            return drop(s, held)
-        source, before, who, leg = s[n + N_SOURCE], s[n + N_BEFORE], s[n + N_WHO], s[n + N_FILL]
-        s[n + N_SOURCE] = s[n + N_BEFORE] = s[n + N_WHO] = s[n + N_FILL] = NEVER
-        s[n + N_WHY] = START
-        outlived = s[n + N_OUTLIVES] == 1 and source >= 0
+        if not kept:
+            before, who, leg = s[n + N_BEFORE], s[n + N_WHO], s[n + N_FILL]
+            s[n + N_SOURCE] = s[n + N_BEFORE] = s[n + N_WHO] = s[n + N_FILL] = NEVER
+            s[n + N_WHY] = START
+            if s[n + N_OUTLIVES] == 1 and source >= 0:
+                count_outlived(s, source, -1)
+                outlived = True
+            drop(s, source)
+            drop(s, before)
+            drop(s, who)
+            drop_leg(s, leg)
         drop(s, held)
-        drop(s, before)
-        drop(s, who)
-        drop_leg(s, leg)
-        if not outlived:
+        # those that were kept for its sake alone go with it
+        if not outlived or source < 0:
             return drop(s, source)
         held, n = source, s[B_RESIDENCY] + source * RESIDENCY_WIDTH
-        s[n + N_OUTLIVED] -= 1
 
 
 @small_part
@@ -264,7 +277,7 @@ def settle(s: Ints, r: int) -> int:
     n = s[B_RESIDENCY] + r * RESIDENCY_WIDTH
     source = s[n + N_SOURCE]
     if s[n + N_OUTLIVES] == 1 and source >= 0:
-        s[s[B_RESIDENCY] + source * RESIDENCY_WIDTH + N_OUTLIVED] += 1
+        count_outlived(s, source, 1)
         read(s, source, NOBODY, NEVER)
         check_release(s, source)
     return check_release(s, r)

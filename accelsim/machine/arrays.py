@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from accelsim.errors import SimulatorBug
 from accelsim.feeds import told
 from accelsim.kernels.columns import BLOCK_KIND, BLOCK_OPERANDS, BLOCK_STEP
-from accelsim.machine.state import Piece, Residency, Run, parts_of, service_ticks
+from accelsim.machine.state import Piece, Residency, Run, Watcher, parts_of, service_ticks
 from accelsim.machine.tally import tally_array
 from accelsim.plan.schedule import Schedule, Work
 from accelsim.plan.streams import singly
@@ -84,7 +84,7 @@ class ArrayState:
         run = Run(self.number, end, early, late)
         self.running = True
         self.free = end
-        if machine.watcher is not None:
+        if machine.watcher is not None and machine.banks is None:
             machine.watcher.ran(self.number, now, end)
         latency = self.node.latency_cycles
         machine.finished = max(machine.finished, end + latency)  # where the array writes the home, nothing drains
@@ -159,11 +159,21 @@ class ArrayState:
         if cycle > machine.now:
             machine.at(cycle, partial(self._may_end, banks, run, own, hold))
             return
-        banks.over(self.number, cycle, hold)
+        still = banks.over(self.number, cycle, hold)
+        if machine.watcher is not None:
+            self._tell_spent(machine.watcher, cycle, hold, still)
         if self.node.latency_cycles:
             self._held(run, None)
         else:
             self._ended(run, None)
+
+    def _tell_spent(self, watcher: Watcher, cycle: int, hold: int, still: list[Piece]) -> None:
+        """A block that held the array for so long is over, and stood still in between."""
+        since, until = (still[-1].start, still[0].end) if still else (cycle, cycle)
+        watcher.ran(self.number, cycle - hold - (until - since), since)
+        if still:
+            watcher.waited(self.number, still, since, until, self.machine.network.output, None)
+            watcher.ran(self.number, until, cycle)
 
     def _may_have_left(self, banks: Banks, run: Run, own: int, _: object) -> None:
         machine = self.machine

@@ -18,6 +18,7 @@ from accelsim.kernels import bank_layout as at
 from accelsim.kernels.bank_clock import go_on_to
 from accelsim.machine.network import Network
 from accelsim.machine.outcomes import Moved
+from accelsim.machine.state import Piece
 from accelsim.plan.banking import NOTHING, BankAccess, Held, in_order
 from accelsim.plan.schedule import Schedule
 from accelsim.recorder import Recorder
@@ -198,8 +199,11 @@ class Banks:
         """The present cycle where an array's clock shows ``own`` by now, else the first in which it may."""
         return self._clocks[array].reached(cycle, own)
 
-    def over(self, array: int, cycle: int, hold: int) -> None:
-        """A block is over: record how its cycles were spent, those in which it stood still before its last busy one."""
+    def over(self, array: int, cycle: int, hold: int) -> list[Piece]:
+        """A block is over: record how its cycles were spent, those in which it stood still before its last busy one.
+
+        Returns why it stood still, latest first.
+        """
         network, recorder = self._network, self._recorder
         clock, start = self._clocks[array], self._begun[array]
         lane = network.array_lanes[array].name
@@ -208,16 +212,19 @@ class Banks:
         recorder.row(array, start * TICKS, last - stood * TICKS, BUSY_STATE, network.output)
         recorder.row(array, last - stood * TICKS, last, stall_state(StallCause.BANK_CONFLICT, Phase.STEADY), network.output)
         recorder.row(array, last, cycle * TICKS, BUSY_STATE, network.output)
-        told = 0
+        at, still = last // TICKS, list[Piece]()
         for lost in clock.lost():
             where = clock.access.memories[lost.memory].name
             for whose, cycles in (("", lost.own), ("transfers", lost.transfers)):
                 if cycles:
                     recorder.blame(StallCause.BANK_CONFLICT, where, whose, lane, cycles)
-                told += cycles
+                    still.append(Piece(StallCause.BANK_CONFLICT, at - cycles, at, where, whose))
+                    at -= cycles
+        told = last // TICKS - at
         if told != stood:
             raise SimulatorBug(f"array {lane} ended a block of {hold:,} cycles at {cycle:,}, begun at {start:,}, but stood still "
                                f"for {told:,}")
+        return still
 
     def finish(self) -> None:
         """Record the sums."""

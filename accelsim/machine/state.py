@@ -200,14 +200,29 @@ class Residency:
 
         But one that was released as soon as it was ready explains who got its slot, and one that was outlived those who did.
         """
-        if self.slot_free < 0 or self.outlived or (self.freed_why is None and self.released == self.ready):
-            return
-        source, self.source = self.source, None
-        self.before = self.fill = None
-        self.why = FROM_START
-        if self.outlives and source is not None:
-            source.outlived -= 1
-            source.forget()
+        node: Residency | None = self
+        outlived = False
+        while node is not None:
+            source = node.source
+            if not node.explains():
+                node.source = node.before = node.fill = None
+                node.why = FROM_START
+                if node.outlives and source is not None:
+                    source.count_outlived(-1)
+                    outlived = True
+            # those that were kept for its sake alone go with it
+            node = source if outlived else None
+
+    def explains(self) -> bool:
+        """Whether blame may still come to the chain behind it."""
+        return self.slot_free < 0 or bool(self.outlived) or (self.freed_why is None and self.released == self.ready)
+
+    def count_outlived(self, more: int) -> None:
+        """So many more outlive it, which are explained by it, by what it came from, and so on."""
+        node: Residency | None = self
+        while node is not None:
+            node.outlived += more
+            node = node.source
 
 
 def parts_of(leg: Leg) -> list[Leg]:

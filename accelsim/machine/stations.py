@@ -210,7 +210,7 @@ class StationState:
         self._ready(residency)
         source = residency.source
         if residency.outlives and source is not None:
-            source.outlived += 1
+            source.count_outlived(1)
             source.station.reader_done(source, None)
         if not residency.pending and not residency.readers:
             self.check_release(residency)

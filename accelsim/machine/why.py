@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
+from numpy.typing import NDArray
+
 from accelsim.errors import Fault, SpecError, nearest
 from accelsim.machine.network import Network, build_network
 from accelsim.machine.simpy_driver import Machine
@@ -17,8 +20,9 @@ from accelsim.plan.schedule import Schedule
 from accelsim.recorder import Recorder, RecordOptions
 from accelsim.spec.case import Case
 from accelsim.stalls import StallCause
-from accelsim.timeline import LaneKind
+from accelsim.timeline import TICKS, Lane, LaneKind
 
+Ints = NDArray[np.int64]
 LONGEST_CHAIN = 40
 
 
@@ -159,8 +163,8 @@ class Watcher:
 def why(case: Case, cycle: int, lane: str | None = None, progress: Callable[[int], None] | None = None) -> Answer:
     """What a lane (default: the first array) does in a cycle of a case's run, and why.
 
-    Channels of simulated memories, and arrays beside simulated banks, cannot be asked. Raises SpecError for those, for a lane
-    that there is not, and for a cycle beyond the end.
+    Of a channel that is simulated command by command it tells the bursts on its data bus, and nothing of who waits for it.
+    Raises SpecError for a lane that there is not, and for a cycle beyond the end.
     """
     schedule = Schedule(case)
     network = build_network(schedule)
@@ -172,7 +176,7 @@ def why(case: Case, cycle: int, lane: str | None = None, progress: Callable[[int
             return Answer(network.lanes[number].name, cycle, Doing.STALLED, 0, lead, "", (launch,))
         return Answer(network.lanes[number].name, cycle, Doing.IDLE, 0, lead, "")
     watcher = Watcher(network, number, cycle - lead, lead)
-    recorder = Recorder(network.lanes, network.tensors, RecordOptions(most_rows=0, bins=2))
+    recorder = _Nearby(network.lanes, network.tensors, number, cycle - lead)
     machine = Machine(network, schedule, recorder, progress, watcher=watcher)
     try:
         cycles = machine.run() + lead
@@ -181,24 +185,55 @@ def why(case: Case, cycle: int, lane: str | None = None, progress: Callable[[int
     if cycle >= cycles:
         raise SpecError([Fault("--at", 0, 0, "", f"the run of {case.operator.name} ends at cycle {cycles:,}",
                                f"0 to {cycles - 1}")])
+    if number in _buses(network):
+        return recorder.answer(lead, cycles)
     return watcher.close(cycles)
 
 
 def _lane(network: Network, name: str | None) -> int:
-    """The lane's number, if it can be asked."""
-    first = len(network.arrays)
-    buses = {first + memory.first + bus for memory in network.memories for bus in range(memory.buses)}
-    beside = {bank.array for bank in network.banked}
     names = [lane.name for lane in network.lanes]
-    known = [one for number, one in enumerate(names) if number not in buses | beside]
     number = 0 if name is None else names.index(name) if name in names else -1
     if number < 0:
-        raise SpecError([Fault("--lane", 0, 0, "", f"no lane named '{name}'", ", ".join(known[:16]), nearest(name or "", known))])
-    if number in buses | beside:
-        why_not = "a channel that is simulated command by command" if number in buses else "an array beside simulated banks"
-        raise SpecError([Fault("--lane", 0, 0, "", f"{names[number]} is {why_not}: what it did is in the timeline alone",
-                               ", ".join(known[:16]))])
+        raise SpecError([Fault("--lane", 0, 0, "", f"no lane named '{name}'", ", ".join(names[:16]), nearest(name or "", names))])
     return number
+
+
+def _buses(network: Network) -> frozenset[int]:
+    """The lanes of channels that are simulated, which nobody books: only what passed them is known."""
+    first = len(network.arrays)
+    return frozenset(first + memory.first + bus for memory in network.memories for bus in range(memory.buses))
+
+
+class _Nearby(Recorder):
+    """Keeps, of one lane, what it did at one cycle of the machine's own time, and what came before and after that."""
+
+    def __init__(self, lanes: Sequence[Lane], labels: Sequence[str], lane: int, cycle: int) -> None:
+        super().__init__(lanes, labels, RecordOptions(most_rows=0, bins=2))
+        self._lane, self._cycle = lane, cycle
+        self._before, self._after = 0, -1
+        self._found: tuple[int, int, int] | None = None
+
+    def add(self, rows: Ints) -> None:
+        """Add rows, int64[n, 5]."""
+        super().add(rows)
+        own = rows[rows[:, 0] == self._lane]
+        first, last = own[:, 1] // TICKS, -(-own[:, 2] // TICKS)
+        for since, until, label in zip(first.tolist(), last.tolist(), own[:, 4].tolist(), strict=True):
+            if until <= self._cycle:
+                self._before = max(self._before, until)
+            elif since > self._cycle:
+                self._after = since if self._after < 0 else min(self._after, since)
+            elif self._found is None:
+                self._found = since, until, label
+
+    def answer(self, lead: int, cycles: int) -> Answer:
+        """What was found, when the run is over; ``cycles``: how long it was, launch included."""
+        name, at = self.lanes[self._lane].name, self._cycle + lead
+        if self._found is not None:
+            since, until, label = self._found
+            return Answer(name, at, Doing.BUSY, since + lead, until + lead, self.labels[label])
+        after = self._after + lead if self._after >= 0 else cycles
+        return Answer(name, at, Doing.IDLE, self._before + lead, after, "")
 
 
 def _chain(network: Network, last: Residency, drains: bool, lead: int) -> Iterator[Link]:

@@ -74,3 +74,21 @@ def test_what_a_late_core_owes_to_a_tile_that_is_there_already(driver: type[Mach
     released = {e.residency: e.cycle for e in ran.log if (e.tensor, e.entry, e.what) == ("O", 2, "released")}
     owed = [e.cycle for e in ran.log if (e.tensor, e.entry, e.unit, e.what) == ("O", 3, 1, "drained")]
     assert released[2] >= owed[0]
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_what_a_copy_came_from_explains_the_wait_for_it(driver: type[Machine] | type[CompiledMachine]) -> None:
+    """X[2a + 2b - 2], a outside: tiles X(0), X(0, 2), X(2) in L1 and L2, one slot each; a step's cell in the registers below.
+
+    X(0) is there at 20 and the first three steps run 20-23. Its slot in L1 is free at 21, when the second step has begun, whose
+    cell is in the registers: X(2) is asked for then, there at 41, and outlives both tiles that it comes from the moment it is
+    there. All of the wait from 23 to 41 is DRAM's latency.
+    """
+    what = custom({"a": 3, "b": 2}, "Z", extents={"X": [4]}, X=["2*a + 2*b - 2"], Y=["a"], Z=["b", "a"])
+    case = make(
+        chip([level("DRAM", latency=20), level("L1"), level("L2")]), what, entry("DRAM", "a3", "X Y Z"),
+        entry("L1", "", "X", {"X": 1}), entry("L2", "b2", "X", {"X": 1}), entry("PE", "", "X", {"X": 2}),
+    )
+    ran = run(case, None, driver)
+    assert ran.timeline.cycles == 44
+    assert ran.timeline.culprits == {("dram_latency", "DRAM.fill", "", "PE"): 20 + 18}

@@ -13,13 +13,17 @@ from accelsim.errors import SpecError
 from accelsim.machine.simulate import simulate
 from accelsim.machine.why import Answer, Doing, Passage, Reason, why
 from accelsim.plan.schedule import Schedule
+from accelsim.spec.banks import Banks, Ports
 from accelsim.spec.case import Case
+from accelsim.spec.read import read_memory
 from accelsim.stalls import StallCause
 from accelsim.timeline import TICKS, LaneKind, state_cause
 from accelsim.verbs import Options, ask
 
 from ..helpers import brief, from_files
 from ..properties.strategies import MOST_STEPS, cases, steps_of, wide_cases
+from .bank_cases import with_banks
+from .channel_cases import with_channels
 
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 ONE_BUFFER = """\
@@ -99,17 +103,33 @@ def test_what_cannot_be_asked_is_refused() -> None:
         why(TILE, 312)
 
 
-def test_lanes_that_cannot_be_asked_say_so() -> None:
+def test_a_channel_tells_its_bursts() -> None:
     chip = Path(__file__).parents[2] / "examples" / "behind-ddr4.yaml"
-    with pytest.raises(SpecError, match="simulated command by command"):
-        why(case_of(str(chip), "gemm:m=64,n=64,k=64"), 5, "DRAM.channel0")
+    case = case_of(str(chip), "gemm:m=64,n=64,k=64")
+    line = simulate(Schedule(case))
+    lane = next(number for number, one in enumerate(line.lanes) if one.name == "DRAM.channel0")
+    first = next(row for row in line.rows if row[0] == lane)
+    begins = int(first[1]) // TICKS
+    before, found = why(case, begins - 1, "DRAM.channel0"), why(case, begins, "DRAM.channel0")
+    assert (before.doing, before.since, before.until) == (Doing.IDLE, 0, begins)
+    assert (found.doing, found.since, found.tensor) == (Doing.BUSY, begins, line.labels[first[4]])
+
+
+def test_an_array_beside_banks_tells_where_it_stood_still() -> None:
+    """To the cycle: busy before, standing still for the bank of this memory, and busy again."""
     spad = "chip.levels.ONCHIP.memories.SPAD"
     options = Options(overrides=(f"{spad}.banks=4", f"{spad}.bank_width=16 B"))
-    (banked,) = ask("gemmini", "gemm:m=64,n=64,k=64,dtype=int8", options).cases
-    assert isinstance(banked, Case)
-    with pytest.raises(SpecError, match="beside simulated banks"):
-        why(banked, 5)
-    assert why(banked, 1500, "DMA").doing is Doing.BUSY
+    (case,) = ask("gemmini", "gemm:m=64,n=64,k=64,dtype=int8", options).cases
+    assert isinstance(case, Case)
+    line = simulate(Schedule(case))
+    causes = [None if (found := state_cause(int(row[3]))) is None else found[0] for row in line.rows]
+    row = line.rows[causes.index(StallCause.BANK_CONFLICT)]
+    since, until = int(row[1]) // TICKS, int(row[2]) // TICKS
+    (before, during, after) = (why(case, cycle) for cycle in (since - 1, since, until))
+    assert (before.doing, during.doing, after.doing) == (Doing.BUSY, Doing.STALLED, Doing.BUSY)
+    assert (before.until, during.since, during.until, after.since) == (since, since, until, until)
+    assert stretches(during) == [(StallCause.BANK_CONFLICT, since, until, "SPAD", "")]
+    assert why(case, 1500, "DMA").doing is Doing.BUSY
 
 
 def agrees(case: Case, share: float) -> None:
@@ -121,6 +141,10 @@ def agrees(case: Case, share: float) -> None:
     for number, lane in enumerate(line.lanes):
         found, own = why(case, cycle, lane.name), [row for row in rows if row[0] == number]
         shown = f"{lane.name} at {cycle}\n{brief(case)}"
+        if lane.name.startswith("DRAM.channel"):
+            assert (found.doing is Doing.BUSY) == bool(own), shown
+            assert found.since <= cycle < found.until, shown
+            assert not own or found.tensor in {line.labels[row[4]] for row in own}, shown
         if lane.kind is not LaneKind.ARRAY:
             # a cycle of which a port is busy for a part is one of its service: served from the first whole cycle on
             continue
@@ -143,3 +167,23 @@ def agrees(case: Case, share: float) -> None:
 def test_it_is_what_the_timeline_says(case: Case, share: float) -> None:
     assume(steps_of(case) <= MOST_STEPS)
     agrees(case, share)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=SLOW)
+@given(wide_cases(), st.floats(0, 1, exclude_max=True), st.sampled_from(["ddr4-3200", "hbm2-2000"]))
+def test_so_it_is_of_simulated_channels(case: Case, share: float, technology: str) -> None:
+    assume(steps_of(case) <= MOST_STEPS)
+    found = with_channels(case, [read_memory(technology)])
+    assume(found is not None)
+    assert found is not None
+    agrees(found, share)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=SLOW)
+@given(wide_cases(), st.floats(0, 1, exclude_max=True))
+def test_so_it_is_beside_simulated_banks(case: Case, share: float) -> None:
+    assume(steps_of(case) <= MOST_STEPS)
+    found = with_banks(case, [Banks(4, 4, Ports(both=1))])
+    assume(found is not None)
+    assert found is not None
+    agrees(found, share)
