@@ -7,5 +7,5 @@ try:
 except ImportError:  # sources that nothing was installed from
     VERSION = "0+sources"
 
-RESULTS_VERSION = 4
+RESULTS_VERSION = 5
 SCHEMA_VERSION = 1

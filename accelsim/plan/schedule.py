@@ -155,8 +155,7 @@ class Schedule:
         part = self.work.amounts(walk.position(int(steps[place, STEP_NUMBER])), fresh=bool(code & 1))
         rows = []
         for i, port in enumerate(self._ports):
-            busiest, first = (part.beside[i], part.beside_first) if port.shared else (part.touched[i], part.first)
-            rows.append((port.read_bytes(busiest, first), port.write_bytes(busiest),
+            rows.append((port.read_bytes(part.beside[i], part.beside_first), port.write_bytes(part.beside[i]),
                          port.read_bytes(part.every[i], part.every_first), port.write_bytes(part.every[i])))
         work = Work(part.hold, part.passes, part.macs, *zip(*rows, strict=True))
         if work not in self._same:

@@ -19,25 +19,24 @@ from accelsim.kernels.walk import STEP_WIDTH, walk_steps
 from accelsim.plan.images import DimRange, image
 from accelsim.plan.walk import Walk
 from accelsim.spec.case import Case
+from accelsim.spec.chip import Access
 from accelsim.spec.nest import NestLoop
-from accelsim.spec.operator import Axis, Tensor
+from accelsim.spec.operator import Axis, Role, Tensor
 
 Ints = NDArray[np.int64]
 
 
 class Amounts(NamedTuple):
     """Work of a step. ``hold``: cycles of the fullest instance for its ``passes`` (array steps); MACs of all; per tensor the
-    elements read (or, for the output, updated) by the fullest instance, by all that one feeding memory sees beside each other,
-    and by all; and of the output's those that find nothing to add to.
+    elements read (or, for the output, updated) by all that the fullest feeding memory sees beside each other, and by all; and of
+    the output's those that find nothing to add to.
     """
 
     hold: int
     passes: int
     macs: int
-    touched: tuple[int, ...]
     beside: tuple[int, ...]
     every: tuple[int, ...]
-    first: int
     beside_first: int
     every_first: int
 
@@ -139,10 +138,23 @@ class StepWork:
                        for feed, once in zip(feeds, merged, strict=True)]
         self.every = [Span(every, (0, feed) if once else every) for feed, once in zip(feeds, merged, strict=True)]
         self.alone = all(not table.together for table in self.tables)
+        self.moved = [self._moved(part, feed) for part, feed in zip(self.sums, feeds, strict=True)]
         self.padded = [one for one in self.sums if one.padded]
         self.loops = nest.temporal_above(entry)
         self.grid = nest.grid((*self.loops, *nest.spatial_above(case.array_entry)))
         self.kinds = [self._line_kinds(line) for line in range(len(nest.lines))]
+
+    def _moved(self, part: TensorSum, feed: int) -> dict[int, list[int]]:
+        """Along which lines lockstep memories stand, and where, if the first may not be the fullest, since padding comes first;
+        where a memory gives in no time, it does not matter.
+        """
+        memory = self.case.memory(feed, part.tensor)
+        port = None if memory is None else memory.port(Access.ARRAY_READ, part.tensor)
+        if part.tensor.role is Role.OUTPUT or port is None or port.rate is None:
+            return {}
+        found = {line: _reached([0], [loop for loop in self.tables[line].together if loop.entry < feed], self.extents[line])
+                 for line in sorted(part.placed)}
+        return {line: places for line, places in found.items() if len(places) > 1}
 
     def _line_kinds(self, line: int) -> Ints:
         """Per position along a line, in multiples of its grid, a number for all that the amounts depend on there: how far it
@@ -163,12 +175,23 @@ class StepWork:
         macs = prod(sum(length for _, length in self.tables[line].spread(left[line], 0, self.case.array_entry)[0])
                     for line in self.counted)
         passes = prod(self.tables[line].at(left[line])[1] for line in self.counted)
-        alone = [Span((0, 0), (0, 0))] * len(self.sums)
-        touched, first = self._touched(left, position, alone)
-        beside, beside_first = (touched, first) if self.alone else self._touched(left, position, self.beside)
-        every, every_first = (touched, first) if self.alone else self._touched(left, position, self.every)
-        return Amounts(self._hold(left), passes, macs, touched, beside, every,
-                       first if fresh else 0, beside_first if fresh else 0, every_first if fresh else 0)
+        beside, beside_first = self._touched(left, position, self.beside)
+        every, every_first = (beside, beside_first) if self.alone else self._touched(left, position, self.every)
+        fullest = tuple([self._fullest(number, left, position) if moved else own
+                         for number, (own, moved) in enumerate(zip(beside, self.moved, strict=True))])
+        return Amounts(self._hold(left), passes, macs, fullest, every, beside_first if fresh else 0, every_first if fresh else 0)
+
+    def _fullest(self, number: int, left: Sequence[int], position: Sequence[int]) -> int:
+        """Elements touched of an operand from the memory that has most to give, of those in lockstep."""
+        most, moved = 0, self.moved[number]
+        for places in product(*moved.values()):
+            rest, at = list(left), list(position)
+            for line, place in zip(moved, places, strict=True):
+                rest[line] -= place
+                at[line] += place
+            if min(rest) > 0:
+                most = max(most, self._total(number, self.beside[number], rest, at))
+        return most
 
     def _hold(self, left: Sequence[int]) -> int:
         """Cycles of the array alone, pass by pass."""
@@ -187,16 +210,19 @@ class StepWork:
         """
         totals = []
         share, parts = 1, 1
-        for number, (part, span) in enumerate(zip(self.sums, spans, strict=True)):
-            own = {line: self.tables[line].spread(left[line], *span.own) for line in self.counted}
-            free = {line: self.tables[line].spread(left[line], *span.free) for line in self.counted}
-            totals.append(part.total({line: runs for line, (runs, _) in own.items()},
-                                     {line: runs for line, (runs, _) in free.items()}, position))
+        for number, span in enumerate(spans):
+            totals.append(self._total(number, span, left, position))
             if number == self.output:
+                free = {line: self.tables[line].spread(left[line], *span.free) for line in self.counted}
                 lines = [line for line in self.reduction if line in free]
                 share = prod(free[line][1] for line in lines)
                 parts = prod(len(free[line][0]) for line in lines)
         return tuple(totals), totals[self.output] * share // parts
+
+    def _total(self, number: int, span: Span, left: Sequence[int], position: Sequence[int]) -> int:
+        own = {line: self.tables[line].spread(left[line], *span.own)[0] for line in self.counted}
+        free = {line: self.tables[line].spread(left[line], *span.free)[0] for line in self.counted}
+        return self.sums[number].total(own, free, position)
 
 
 class StepWalk(Walk):
