@@ -122,9 +122,12 @@ def _memory(case: Case, entry: int, tensor: Tensor, access: Access, side: str) -
     if memory.cache_bytes is not None:
         # what the cache has passes at once; what it cannot have is a bound of its own (``loads.cold_bounds``)
         return Station(name, side, None, 0)
-    takes = _queued_cycles(memory.dram, port) if memory.dram is not None and access is Access.DRAIN and port is not None else 0
+    if memory.dram is not None and access is Access.DRAIN and port is not None:
+        # commands go ahead while data still come: only what lies beyond the channels follows these for certain
+        return Station(name, side, port.rate, memory.beyond_cycles, memory.granularity_bytes, rounds=False,
+                       takes_cycles=_queued_cycles(memory.dram, port))
     return Station(name, side, port.rate if port else None, memory.latency_cycles, memory.granularity_bytes,
-                   rounds=memory.dram is None, takes_cycles=takes)
+                   rounds=memory.dram is None)
 
 
 def _queued_cycles(dram: Dram, port: Port) -> int:

@@ -318,6 +318,22 @@ def test_no_run_beats_a_bound_of_the_estimate(case: Case, name: str, refreshed: 
     assert [one for one in estimate(made).bounds if one.cycles > cycles] == [], brief(made)
 
 
+@pytest.mark.parametrize("name", TECHNOLOGIES)
+@pytest.mark.parametrize("rate", [1, 2, 4])
+def test_a_write_goes_ahead_of_its_data(name: str, rate: int) -> None:
+    """The command of the last drain is on its way while the data still come from L1: no bound may count one after the other.
+
+    One slot of L2 takes A(0) to A(3) in turn, 36 cycles each after the words' own; the last C leaves L1 after its step.
+    """
+    case = make(chip([level("DRAM"), level("L1", rate, ports="shared"), level("L2", latency=36)]), gemm(4, 1, 1),
+                entry("DRAM", "m2", "B C"), entry("L1", "m2", "A B C", {"B": 1, "C": 1}), entry("L2", "", "A", {"A": 1}))
+    made = with_channels(case, [DRAMS[name]])
+    assert made is not None
+    bounds = {bound.name: bound.cycles for bound in estimate(made).bounds}
+    assert bounds["L2 A slots"] >= 4 * (4 // rate + 36 + 1)
+    assert max(bounds.values()) <= run(made, None, CompiledMachine).cycles
+
+
 def test_tiles_in_one_piece_are_streamed() -> None:
     """Column blocks of a row-major matrix take a burst for 16 B of each row; as tiles they take what they have."""
     dram = calm(DRAMS["ddr4-2400"])
