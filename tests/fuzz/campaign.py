@@ -13,7 +13,8 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-MEMORY_MIB = 2048
+MEMORY_MIB = 3072
+"""Twenty million packets, the most that a pattern may ask for, take 1.2 GiB, some of which is kept beside the next as many."""
 SLOWEST_S = 10
 
 
