@@ -301,8 +301,12 @@ class FastForward:
                 return 0
             last = min(last, alike.last - (int(told.following[number]) - begin) // weight)
         block_width = int(s.data[at.BLOCK_WIDTH])
-        blocks = s.of(at.B_BLOCK)
-        for row in s.table(at.B_ARRAY, at.ARRAY_WIDTH).tolist():
+        blocks, begin, weight = s.of(at.B_BLOCK), recurrence.outer(depth, step), recurrence.weights[depth]
+        for number, row in enumerate(s.table(at.B_ARRAY, at.ARRAY_WIDTH).tolist()):
+            # what an array did since then, it did in iterations that are not cut, and not the first; one at its end stays there
+            (since,) = kept.told.values[kept.told.kinds == IN_BLOCKS + KINDS * number].tolist() or [at.NEVER]
+            if since < begin + max(1, alike.uncut) * weight:
+                return 0
             following = blocks[(row[at.A_BLOCKS] + row[at.A_BLOCK]) * block_width]
-            last = min(last, alike.last - (int(following) - recurrence.outer(depth, step)) // recurrence.weights[depth])
+            last = min(last, alike.last - (int(following) - begin) // weight)
         return max(0, last // iterations)

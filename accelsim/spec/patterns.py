@@ -13,7 +13,7 @@ from accelsim.spec.network import Kind, Network, Topology
 from accelsim.spec.scatter import STEP, mixed
 from accelsim.spec.traffic import LATEST, MOST_PACKETS, SEVERAL, Ints, Traffic
 
-MOST_DRAWN = 1 << 29
+MOST_DRAWN = 1 << 27
 """Random numbers for the packets of a pattern: one for each cycle of each node."""
 DRAWN_AT_ONCE = 1 << 20
 _RANDOM = ("load", "flits", "packets", "seed")

@@ -136,6 +136,6 @@ def test_a_saved_run_holds_the_files_that_its_chip_names(tmp_path: Path, monkeyp
 
 def test_a_pattern_draws_so_many_random_numbers_and_no_more() -> None:
     network = read_network("ring8")
-    with pytest.raises(SpecError, match=r"load: about 640,000,000 cycles of all nodes.*up to 536,870,912"):
+    with pytest.raises(SpecError, match=r"load: about 640,000,000 cycles of all nodes.*up to 134,217,728"):
         read_traffic("uniform:load=0.5,flits=4000,packets=10000", network)
     assert len(read_traffic("uniform:load=0.5,flits=1000000,packets=1", network)) == 8
