@@ -74,12 +74,14 @@ def test_in_how_large_pieces_the_plan_is_read_does_not_matter(case: Case, rows: 
 
 
 def test_padding_that_the_array_alone_meets() -> None:
-    """X[a + b + c - 2] lies where the array reads it, and nothing moves: of its 144 reads the 4 for a + b + c < 2 fall away, twice.
+    """X[a + b + c - 2] lies where the array reads it, and nothing moves: of 144 reads the 4 for a + b + c < 2 fall away, twice.
 
     The tiles are alike from a = 2 on, and no earlier.
     """
-    what = custom({"a": 6, "b": 2, "c": 6, "d": 2}, "Z", extents={"X": [10, 2]}, X=["a + b + c - 2", "d"], Y=["a"], Z=["a", "b"])
-    case = make(chip([level("DRAM"), level("L1", accumulate=True)]), what, entry("DRAM", "a6 b2 d2 c6", "Y Z"), entry("L1", "", "X"))
+    what = custom({"a": 6, "b": 2, "c": 6, "d": 2}, "Z", extents={"X": [10, 2]},
+                  X=["a + b + c - 2", "d"], Y=["a"], Z=["a", "b"])
+    case = make(chip([level("DRAM"), level("L1", accumulate=True)]), what, entry("DRAM", "a6 b2 d2 c6", "Y Z"),
+                entry("L1", "", "X"))
     forward = compare(case)
     assert forward.traffic["L1", "X"].array_read_bytes == 4 * (144 - 2 * 4)
     assert {period.loop: period.times for period in forward.skipped.periods}["a at DRAM"] == 1
