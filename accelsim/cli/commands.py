@@ -42,6 +42,11 @@ class Asking:
     driver: Driver = Driver.COMPILED
     fast_forward: bool = True
 
+    @property
+    def read(self) -> tuple[str, ...]:
+        """What may be files that are read."""
+        return tuple(name for name in (self.chip, self.workload, self.mapping) if name is not None)
+
     def options(self, record: RecordOptions | None = None) -> Options:
         """As the verbs take it."""
         return Options(self.mapping, self.dataflow, self.overrides, record or RecordOptions(), self.most_steps,
@@ -76,7 +81,7 @@ def pictures(files: Mapping[str, Path | None], column: Column, data: bool, opera
 
 def run(asking: Asking, as_json: bool, files: Files) -> int:
     """Simulate and show."""
-    check_files(files)
+    check_files(files, asking.read)
     asked = files.pictures
     if asked.operator is not None:
         asked_for(files, operator_names(asking.chip, asking.workload, asking.options()))
@@ -239,11 +244,14 @@ def read_window(word: str | None) -> tuple[int, int] | None:
     return int(ends[0]), int(ends[1])
 
 
-def check_files(files: Files, *, saved: bool = False) -> None:
-    """Refuse what cannot be written before any work is done. ``saved``: a saved run is reported, whose page is --html."""
+def check_files(files: Files, read: Iterable[str] = (), *, saved: bool = False) -> None:
+    """Refuse what cannot be written, or is ``read``, before any work is done. ``saved``: a saved run is reported, whose page is
+    --html.
+    """
     page = "--html" if saved else "--report"
     others = {"--trace": files.trace, "--csv": files.csv, page: files.page}
     faults = picture_faults(files.pictures, {option: path for option, path in others.items() if path is not None})
+    faults += overwritten([*files.pictures.files.items(), *others.items()], read)
     if files.trace is not None:
         faults += traces.faults(files.trace)
     if files.page is not None and files.page.suffix.lower() not in PAGES:
@@ -256,6 +264,13 @@ def check_files(files: Files, *, saved: bool = False) -> None:
         faults.append(Fault("--save", 0, 0, "", f"{files.save} holds other files; name a new folder, or one of an earlier run"))
     if faults:
         raise SpecError(faults)
+
+
+def overwritten(written: Iterable[tuple[str, Path | None]], read: Iterable[str]) -> list[Fault]:
+    """What of the files to write is one of those that are read."""
+    inputs = [Path(name) for name in read if Path(name).is_file()]
+    return [Fault(option, 0, 0, "", f"{path} is read by this very command; name another file") for option, path in written
+            if path is not None and path.is_file() and any(path.samefile(one) for one in inputs)]
 
 
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from accelsim.cli.commands import check_operator
+from accelsim.cli.commands import check_operator, overwritten
 from accelsim.errors import Fault, SpecError
 from accelsim.measure.diff import Allowance, Diff, diff, regressions
 from accelsim.measure.sides import Side, read_side
@@ -39,7 +40,7 @@ class Asked(NamedTuple):
 def compare(before: str, after: str, asked: Asked, fail_above: str | None, per_operator: bool) -> int:
     """Compare and show; 1 where B is worse than allowed."""
     allowance = read_allowance(fail_above, per_operator)
-    check_files(asked)
+    check_files(asked, (before, after))
     found = diff(*_sides(before, after))
     if asked.operator is not None:
         check_operator(asked.operator, list(dict.fromkeys(one.name for side in (found.after, found.before)
@@ -78,10 +79,11 @@ def read_allowance(text: str | None, per_operator: bool) -> Allowance | None:
     return Allowance(f"{amount.numerator:,} cycles", cycles=amount)
 
 
-def check_files(asked: Asked) -> None:
-    """Refuse what cannot be written before any work is done."""
-    faults = []
-    for option, path in (("--markdown", asked.markdown), ("--html", asked.html)):
+def check_files(asked: Asked, read: Sequence[str]) -> None:
+    """Refuse what cannot be written, or is read, before any work is done."""
+    written = (("--markdown", asked.markdown), ("--html", asked.html))
+    faults = overwritten(written, read)
+    for option, path in written:
         if path is not None and not path.absolute().parent.is_dir():
             faults.append(Fault(option, 0, 0, "", f"no folder {path.parent}"))
         elif path is not None and path.is_dir():

@@ -225,7 +225,8 @@ def why(chip: Annotated[str, typer.Argument(metavar="CHIP|RUN_DIR", help="A ship
     """What a lane does in a cycle, and the chain of waits behind it: tiles, slots, transfers, who was ahead."""
     from accelsim.cli import commands
     from accelsim.cli import why as moments
-    asking = Path(chip) if workload is None else commands.Asking(chip, workload, mapping, dataflow, tuple(override or ()))
+    asking = (moments.saved(chip, mapping, dataflow, override) if workload is None
+              else commands.Asking(chip, workload, mapping, dataflow, tuple(override or ())))
     return moments.explain_moment(asking, operator, lane, at, as_json)
 
 

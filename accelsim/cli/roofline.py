@@ -24,7 +24,7 @@ _TERA, _GIGA = 10**12, 10**9
 def roofline(asking: Asking, as_json: bool, pictures: Pictures) -> int:
     """Simulate, and show every roof of one operator, or of several the one that is lowest."""
     files = Files(None, pictures=pictures)
-    check_files(files)
+    check_files(files, asking.read)
     if pictures.operator is not None:
         asked_for(files, operator_names(asking.chip, asking.workload, asking.options()))
     with compiling(), Progress() as progress:

@@ -21,7 +21,7 @@ SHOWN = 0.001
 
 def whatif(asking: commands.Asking, moves: int, remap: bool, as_json: bool, csv: Path | None) -> int:
     """Run all variations and show them."""
-    commands.check_files(commands.Files(csv))
+    commands.check_files(commands.Files(csv), asking.read)
     with compiling(), Progress() as progress:
         found = what_if(asking.chip, asking.workload, asking.options(), moves, progress.tell, remap=remap)
     print(to_text(_json(found)) if as_json else _text(found))
@@ -62,7 +62,8 @@ def _text(found: WhatIf) -> str:
         power = "" if row.elasticity is None else f"{abs(row.elasticity) and row.elasticity:10.2f}"
         changes = "  ".join(f"{_change(row, cycles):>9}" for cycles in (row.doubled, row.halved, row.ideal))
         lines.append(f"  {row.resource.name:<{width}}  {row.now:<{now}}  {changes}  {power}".rstrip())
-    rest = [row.resource.name for row in found.rows if not _matters(row)]
+    rest = [row.resource.name for row in found.rows if not _matters(row)
+            and any(cycles is not None for cycles in (row.doubled, row.halved, row.ideal))]
     if rest:
         lines += ["", *wrap(f"without effect (below {SHOWN:.1%}): {', '.join(rest)}", WIDTH, initial_indent="  ",
                             subsequent_indent="    ")]

@@ -10,7 +10,7 @@ from accelsim.analytic.estimate import estimate
 from accelsim.cli import commands
 from accelsim.cli.compiling import compiling
 from accelsim.cli.progress import Progress
-from accelsim.errors import SpecError
+from accelsim.errors import Fault, SpecError
 from accelsim.machine.why import Answer, Doing, Link, Passage, Reason, Tile, why
 from accelsim.outputs.results import to_text
 from accelsim.outputs.text import WIDTH
@@ -30,13 +30,33 @@ def explain_moment(asking: commands.Asking | Path, operator: str | None, lane: s
     return 0
 
 
+def saved(folder: str, mapping: str | None, dataflow: str, overrides: list[str] | None) -> Path:
+    """The folder of a saved run, which is asked as it was.
+
+    Raises SpecError for what is none, and for anything else beside it.
+    """
+    faults = []
+    if not Path(folder).is_dir():
+        faults.append(Fault(folder, 0, 0, "", "no folder of a saved run",
+                            "a folder written by `accelsim run --save`, or a chip and a workload"))
+    given = {"--mapping": mapping is not None, "--dataflow": dataflow != "auto", "-o": bool(overrides)}
+    faults += [Fault(option, 0, 0, "", "a saved run is asked as it was", "without it, or of a chip and a workload")
+               for option, here in given.items() if here]
+    if faults:
+        raise SpecError(faults)
+    return Path(folder)
+
+
 def _chosen(cases: list[Case], items: tuple[Case | Unmapped, ...], operator: str | None) -> Case:
     """The operator named, else the one that is estimated to take longest."""
+    unmapped = {item.operator.name: item.error for item in items if isinstance(item, Unmapped)}
+    if operator in unmapped:
+        raise unmapped[operator]
     if operator is not None:
         commands.check_operator(operator, [case.operator.name for case in cases])
         return next(case for case in cases if case.operator.name == operator)
     if not cases:
-        raise SpecError([fault for item in items if isinstance(item, Unmapped) for fault in item.error.faults])
+        raise max(unmapped.values(), key=lambda error: error.exit_code)
     return max(cases, key=lambda case: estimate(case).cycles)
 
 

@@ -113,13 +113,17 @@ class ArrayState:
         """Book operand and result ports at the start; the hold is the array's, or that of the slowest port."""
         machine = self.machine
         end = (now + work.hold) * TICKS
-        for resources, sizes in ((self.node.read_resources, work.reads), (self.node.write_resources, work.writes)):
+        both = (False, self.node.read_resources, work.reads), (True, self.node.write_resources, work.writes)
+        for writes, resources, sizes in both:
             for label, (number, size) in enumerate(zip(resources, sizes, strict=True)):
                 if number >= 0 and size:
                     resource = machine.transfers.resources[number]
                     start = max(now * TICKS, resource.free)
                     resource.free = stop = start + service_ticks(machine.network.resources[number], size, 0)
-                    resource.recent.append((-(-start // TICKS), -(-stop // TICKS), label, -1))
+                    begins, ends = -(-start // TICKS), -(-stop // TICKS)
+                    resource.recent.append((begins, ends, label, -1))
+                    if machine.watcher is not None:
+                        machine.watcher.stepped(resource.lane, self.number, label, writes, now, begins, ends)
                     machine.recorder.row(resource.lane, start, stop, BUSY_STATE, label)
                     end = max(end, stop)
         return -(-end // TICKS) - now

@@ -33,6 +33,10 @@ class Watcher(Protocol):
         """A port or link will serve a transfer from a cycle to another."""
         ...
 
+    def stepped(self, lane: int, array: int, label: int, writes: bool, asked: int, begins: int, ends: int) -> None:
+        """A port will serve an array's step: what it reads, or writes, of a tensor."""
+        ...
+
 
 Ahead = tuple[int, int, int, int]
 """Who was served while a transfer waited at a port: from one cycle to another, a tensor's number and a unit."""

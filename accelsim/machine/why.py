@@ -137,6 +137,13 @@ class Watcher:
             where = f"{way} of {tensor} {'from' if leg.drains else 'to'} {leg.spec.level}[{leg.spec.unit}]"
             self._bookings.append((tensor, Passage(where, asked + self._lead, begins + self._lead, ends + self._lead, ())))
 
+    def stepped(self, lane: int, array: int, label: int, writes: bool, asked: int, begins: int, ends: int) -> None:
+        """A port was booked for what a step reads or writes."""
+        if lane == self._lane and begins <= ends:
+            tensor, of = self._network.tensors[label], self._network.array_lanes[array].name
+            where = f"{of} {'writes' if writes else 'reads'} {tensor}"
+            self._bookings.append((tensor, Passage(where, asked + self._lead, begins + self._lead, ends + self._lead, ())))
+
     # -- what follows ------------------------------------------------------------------------------------------------
 
     def close(self, cycles: int) -> Answer:
@@ -194,7 +201,9 @@ def _lane(network: Network, name: str | None) -> int:
     names = [lane.name for lane in network.lanes]
     number = 0 if name is None else names.index(name) if name in names else -1
     if number < 0:
-        raise SpecError([Fault("--lane", 0, 0, "", f"no lane named '{name}'", ", ".join(names[:16]), nearest(name or "", names))])
+        more = f" and {len(names) - 16} more" if len(names) > 16 else ""
+        raise SpecError([Fault("--lane", 0, 0, "", f"no lane named '{name}'", ", ".join(names[:16]) + more,
+                               nearest(name or "", names))])
     return number
 
 

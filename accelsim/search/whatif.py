@@ -25,6 +25,7 @@ from accelsim.spec.case import Case
 from accelsim.spec.chip import Chip
 from accelsim.spec.mapping import Mapping as Map
 from accelsim.spec.operator import Operator
+from accelsim.spec.read import Unmapped
 from accelsim.tables import Basis, Column, Table, Tabular, make, real, text, whole
 from accelsim.verbs import Options, ask, judge, work_of
 
@@ -155,8 +156,8 @@ def what_if(chip: str, workload: str, options: Options | None = None, moves: int
     """Run a workload on a chip and on every variation of it, each with the mapping of the chip as it is.
 
     ``moves``: how often the bottleneck is followed. ``remap``: the dataflow maps every variation anew, and capacities vary too.
-    Raises SpecError with the faults of the files, or where a mapping is given and should be another, and LimitExceeded where
-    no operator may run.
+    Raises SpecError with the faults of the files, or where a mapping is given and should be another, what keeps every operator
+    from being mapped, and LimitExceeded where none may run.
     """
     options = options or Options()
     if remap and options.mapping is not None:
@@ -165,6 +166,9 @@ def what_if(chip: str, workload: str, options: Options | None = None, moves: int
     judged = [judge(item, options.most_steps) for item in asked.cases]
     cases = [one[0] for one in judged if not isinstance(one, Failed)]
     failed = tuple(one for one in judged if isinstance(one, Failed))
+    unmapped = [item.error for item in asked.cases if isinstance(item, Unmapped)]
+    if not cases and unmapped and len(unmapped) == len(asked.cases):
+        raise max(unmapped, key=lambda error: error.exit_code)
     if not cases:
         raise LimitExceeded("; ".join(one.reason.splitlines()[0] for one in failed) or "nothing to run")
     runs = _Runs(options, progress, partial(write, options.dataflow) if remap else None)

@@ -34,3 +34,28 @@ def test_what_is_asked_wrongly_ends_with_2() -> None:
     assert "no operator named 'conv'" in call("why", "toy", TILE, "--at", "4", "--operator", "conv").err
     assert [call("why", *words).code for words in (("toy", TILE, "--at", "400"), ("toy", TILE), ("no-folder", "--at", "3"),
                                                    ("toy", TILE, "--at", "-1"))] == [2, 2, 2, 2]
+
+
+def test_a_saved_run_is_asked_as_it_was(tmp_path: Path) -> None:
+    folder = str(tmp_path / "run")
+    assert call("run", "toy", TILE, "--save", folder).code == 0
+    for words in (("-o", "chip.levels.DRAM.latency=400 cycles"), ("--dataflow", "auto2"), ("--mapping", "m.yaml")):
+        ended = call("why", folder, "--at", "250", *words)
+        assert ended.code == 2
+        assert "a saved run is asked as it was" in ended.err
+    ended = call("why", "toy", "--at", "250")
+    assert ended.code == 2
+    assert "no folder of a saved run" in ended.err
+
+
+HELD = "levels:\n  - {level: DRAM, loops: []}\n  - {level: SRAM, loops: [{m: 512}, {n: 512}, {k: 512}]}\n"
+
+
+def test_what_does_not_fit_ends_with_3_whoever_asks(tmp_path: Path) -> None:
+    mapping = tmp_path / "m.yaml"
+    mapping.write_text(HELD, encoding="utf-8")
+    words = ("toy", "gemm:m=512,n=512,k=512", "--mapping", str(mapping))
+    for one in (("run", *words), ("whatif", *words), ("why", *words, "--at", "3"),
+                ("why", *words, "--at", "3", "--operator", "gemm")):
+        ended = call(*one)
+        assert (ended.code, "available" in ended.err) == (3, True), one

@@ -20,7 +20,7 @@ from accelsim.stalls import StallCause
 from accelsim.timeline import TICKS, LaneKind, state_cause
 from accelsim.verbs import Options, ask
 
-from ..helpers import brief, from_files
+from ..helpers import brief, chip, entry, from_files, gemm, level, make
 from ..properties.strategies import MOST_STEPS, cases, steps_of, wide_cases
 from .bank_cases import with_banks
 from .channel_cases import with_channels
@@ -113,6 +113,19 @@ def test_a_channel_tells_its_bursts() -> None:
     before, found = why(case, begins - 1, "DRAM.channel0"), why(case, begins, "DRAM.channel0")
     assert (before.doing, before.since, before.until) == (Doing.IDLE, 0, begins)
     assert (found.doing, found.since, found.tensor) == (Doing.BUSY, begins, line.labels[first[4]])
+
+
+@pytest.mark.parametrize(("cycle", "whose", "since", "until"), [
+    (5, "fill of A to L1[0]", 4, 6), (8, "PE reads A", 8, 10), (11, "PE reads B", 10, 12), (12, "PE writes C", 12, 14),
+    (19, "PE reads C", 18, 20), (21, "PE writes C", 20, 22), (22, "drain of C from L1[0]", 22, 24)])
+def test_a_port_of_the_array_tells_its_steps(cycle: int, whose: str, since: int, until: int) -> None:
+    """All pass one port, two cycles a word: A and B of two steps come in, at 4 the first step asks for A and B and then for C,
+    which it writes and the second, from 14 on, reads and writes again; then C leaves.
+    """
+    case = make(chip([level("DRAM"), level("L1", 2, ports="all")]), gemm(1, 1, 2), entry("DRAM", "k2", "A B C"),
+                entry("L1", "", "A B C"))
+    found = why(case, cycle, "L1.port")
+    assert (found.doing, found.queue[0].where, found.since, found.until) == (Doing.BUSY, whose, since, until)
 
 
 def test_an_array_beside_banks_tells_where_it_stood_still() -> None:
