@@ -8,6 +8,7 @@ from math import ceil
 
 from accelsim.measure.parts import Advice, LaneReport, PeCycles
 from accelsim.spec.case import Case
+from accelsim.spec.chip import Access
 from accelsim.stalls import StallCause
 from accelsim.timeline import LaneKind, Traffic
 
@@ -81,11 +82,25 @@ def _bandwidth(case: Case, stalls: Mapping[StallCause, int], culprits: Mapping[t
     if not stake or not waited:
         return []
     where = max(sorted(waited), key=lambda port: waited[port])
-    moved: dict[str, int] = {}
-    for level, tensors in levels.items():
-        for tensor, traffic in tensors.items():
-            if level != case.chip.array.name:
-                moved[tensor] = moved.get(tensor, 0) + traffic.fill_bytes + traffic.drain_bytes + traffic.refill_bytes
-    largest = max(sorted(moved), key=lambda tensor: moved[tensor], default=case.operator.output.name)
-    return [Advice(f"the array waits for bytes through {where}: more bandwidth there, or a loop order or tiles that move less "
-                   f"(most is {largest})", stake)]
+    moved = _moved(case, where, levels)
+    largest = f" (most is {max(sorted(moved), key=lambda tensor: moved[tensor])})" if moved else ""
+    return [Advice(f"the array waits for bytes through {where}: more bandwidth there, or a loop order or tiles that move less"
+                   f"{largest}", stake)]
+
+
+def _moved(case: Case, where: str, levels: Mapping[str, Mapping[str, Traffic]]) -> dict[str, int]:
+    """Bytes of each tensor that pass a port or link between levels."""
+    found: dict[str, int] = {}
+    names = case.chip.names
+    for tensor in case.operator.tensors:
+        for entry in case.paths[tensor.name][1:]:
+            parent = case.parent(entry, tensor.name) or 0
+            passed = {link.name for access in (Access.FILL, Access.DRAIN)
+                      for link in case.chip.links_between(names[parent], names[entry], access, tensor)}
+            for memory in (case.memory(parent, tensor), case.memory(entry, tensor)):
+                ports = () if memory is None else (memory.port(access, tensor) for access in (Access.FILL, Access.DRAIN))
+                passed |= {f"{memory.name}.{port.name}" for port in ports if port is not None and memory is not None}
+            own = levels.get(names[entry], {}).get(tensor.name)
+            if own is not None and where.partition(" ")[0] in passed:  # a link's network has channels behind its name
+                found[tensor.name] = found.get(tensor.name, 0) + own.fill_bytes + own.drain_bytes + own.refill_bytes
+    return found

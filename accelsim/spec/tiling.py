@@ -243,9 +243,32 @@ def _grow(draft: _Draft, entry: int, outer: Tile) -> None:
             break
     for above in range(entry - 1, 0, -1):
         # whole tiles of this level make up one of the level above, which was fitted without what a ragged last one adds
-        steps = {dim: draft.inner(above, dim) for dim in operator.dims}
-        if _overfull(draft, above, {dim: step * ceil(draft.tiles[above][dim] / step) for dim, step in steps.items()}) is not None:
-            draft.tiles[above] = {dim: step * max(1, draft.tiles[above][dim] // step) for dim, step in steps.items()}
+        while True:
+            steps = _whole_steps(draft, above, entry)
+            fitted = draft.tiles[above]
+            if _overfull(draft, above, _whole(draft, above, steps)) is None:
+                break
+            whole = {dim: step * max(1, fitted[dim] // step) for dim, step in steps.items()}
+            usage = _overfull(draft, above, whole)
+            if usage is None or not _shrink(draft, entry, usage, inside):
+                for place in range(entry - 1, above, -1):
+                    draft.tiles[place] = _whole(draft, place, _whole_steps(draft, place, entry))
+                draft.tiles[above] = whole
+                break
+
+
+def _whole(draft: _Draft, entry: int, steps: Tile) -> Tile:
+    """The tile of a level, rounded up to whole steps."""
+    return {dim: step * ceil(draft.tiles[entry][dim] / step) for dim, step in steps.items()}
+
+
+def _whole_steps(draft: _Draft, above: int, entry: int) -> Tile:
+    """What an iteration at a level takes, where the tiles between it and an inner level are whole ones of those further in."""
+    below = draft.tiles[entry]
+    for place in range(entry - 1, above - 1, -1):
+        steps = {dim: below[dim] * draft.parallel(place, dim) for dim in below}
+        below = _whole(draft, place, steps)
+    return steps
 
 
 def _apart(chip: Chip) -> bool:

@@ -121,3 +121,14 @@ def test_a_matrix_unit_of_named_extents_counts_them_when_tiles_are_fitted(tmp_pa
     what = read_workload("gemm:m=16,n=1024,k=1024,dtype=int8").operators[0]
     for name in ("weight-stationary", "output-stationary", "input-stationary"):
         make_case(on, what, write(name, on, what))
+
+
+@pytest.mark.parametrize("side", [64, 100, 128, 129, 257, 1000])
+def test_a_tile_rounded_up_to_whole_inner_ones_fits_still(side: int) -> None:
+    """Cores below a buffer: what they take together is rounded up to whole tiles of theirs; those get smaller until it fits."""
+    on = chip([level("DRAM", 16, 50), level("L2", 32, capacity_bytes=128 << 10),
+               level("L1", 32, capacity_bytes=16 << 10, fanout=(("cx", 2), ("cy", 2))),
+               level("RF", capacity_bytes=256, fanout=(("x", 4), ("y", 4)))])
+    operator, = read_workload(f"gemm:m={side},n={side},k={side}").operators
+    case = make_case(on, operator, choose(on, operator))
+    assert estimate(case).macs == side**3
